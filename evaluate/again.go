@@ -41,6 +41,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Xie19      *float64           `json:"xie19_epsilon"`
 		Estimated  *EstimatedBehavior `json:"estimated_behavior"`
 		Targets    *targetsFact       `json:"targets"`
+		Anchored   bool               `json:"anchored"`
 		Start      []float64          `json:"first_states"`
 		Design     *Design            `json:"design"`
 		Records    string             `json:"records"`
@@ -62,6 +63,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		if targets, err = f.Targets.targets(); err != nil {
 			return nil, fmt.Errorf("%w: public.targets: %w", ErrRelease, err)
 		}
+		targets.unanchored = !f.Anchored
 	} else if target, err = targetLike(f.OnPolicy, f.Actions); err != nil {
 		return nil, fmt.Errorf("%w: public.actions: %w", ErrRelease, err)
 	}

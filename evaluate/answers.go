@@ -8,7 +8,6 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
-	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -48,18 +47,6 @@ const (
 	OfGroup    AnswerKind = "group"
 )
 
-// plannedAnswer is one answer with all that is fixed beforehand.
-type plannedAnswer struct {
-	name     string
-	kind     AnswerKind
-	policies []int // places of the one policy, or of the two
-	// values are the places, among the answers, of the two values that a contrast is made
-	// of; nil where the answer is a release of its own.
-	values []int
-	bounds scalar.Bounds
-	share  float64 // of the answer's budget, for the choice of its cap
-}
-
 // ExpectedAnswer is what is known of an answer beforehand, in units of a return: the
 // public fact "answers" of a plan is a list of them.
 type ExpectedAnswer struct {
@@ -73,6 +60,9 @@ type ExpectedAnswer struct {
 	Choices   int     `json:"clip_choices,omitempty"`
 	// OfValues tells of a contrast that it is made of the intervals of the two values.
 	OfValues bool `json:"of_values,omitempty"`
+	// Distance is the largest total variation between the two policies in any state, of a contrast
+	// that is made of the difference of their weights.
+	Distance float64 `json:"distance,omitempty"`
 	// StdPrivacy and StdSampling are as in [Expected]; HalfWidth is that of the joint
 	// interval without missing mass.
 	StdPrivacy  float64 `json:"std_privacy"`
@@ -80,57 +70,36 @@ type ExpectedAnswer struct {
 	HalfWidth   float64 `json:"half_width"`
 }
 
-// samples are those of the data for every policy.
-func samples(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
-	if err := checkCapacity(d.Persons(), 6); err != nil {
-		return nil, err
-	}
-	var out []*value.Sample
-	for _, a := range p.Targets.Policies {
-		s, err := sampleFor(d, p.toward(a.Policy))
-		if err != nil {
-			return nil, fmt.Errorf("targets: %s: %w", a.Name, err)
-		}
-		out = append(out, s)
-	}
-	return out, nil
-}
-
-// contributions are what every person adds to the estimates of every policy.
-func contributions(all []*value.Sample, of vouched) (xs, zs [][]float64) {
-	for _, s := range all {
-		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-		of.weigh(x, z, s)
-		xs, zs = append(xs, x), append(zs, z)
-	}
-	return xs, zs
-}
-
 // prepareAnswers binds all answers to data. Where the probabilities of logged actions are
 // estimated, that is the first release, and all off-policy weights are made of the same
 // limits.
-func prepareAnswers(p Public, answers []plannedAnswer, of vouched, d *trajectory.Dataset) (draw, error) {
+func prepareAnswers(p Public, answers []quantity, of vouched, d *trajectory.Dataset) (draw, error) {
 	estimate, d, err := p.estimator(of.behavior, d)
 	if err != nil {
 		return nil, err
 	}
-	all, err := samples(d, p)
+	samples, err := samplesOf(d, p)
 	if err != nil {
 		return nil, err
 	}
-	var xs, zs [][]float64
+	var all contributions
 	if estimate == nil {
-		xs, zs = contributions(all, of)
+		all, err = contributionsOf(samples, p.Targets, of, answers)
+		if err != nil {
+			return nil, err
+		}
 	}
 	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		paid, err := estimate.divide(all, src)
+		paid, err := estimate.divide(samples, src)
 		if err != nil {
 			return nil, err
 		}
 		if estimate != nil {
-			xs, zs = contributions(all, of)
+			if all, err = contributionsOf(samples, p.Targets, of, answers); err != nil {
+				return nil, err
+			}
 		}
-		r, err := answered(p, answers, xs, zs, src)
+		r, err := answered(p, answers, all, src)
 		if err != nil {
 			return nil, err
 		}
@@ -152,21 +121,14 @@ func (r *Release) tell(b propensities, paid *scalar.Estimate) error {
 }
 
 // answered draws the noise of all answers, in their order.
-func answered(p Public, answers []plannedAnswer, xs, zs [][]float64, src *noise.Source) (*Release, error) {
+func answered(p Public, answers []quantity, all contributions, src *noise.Source) (*Release, error) {
 	estimates := make([]*scalar.Estimate, len(answers))
 	for i, a := range answers {
 		if a.values != nil {
 			continue
 		}
-		k := a.policies[0]
-		x, z := xs[k], zs[k]
-		if a.kind == OfContrast {
-			l := a.policies[1]
-			x, z = make([]float64, len(x)), make([]float64, len(x))
-			scalar.Contrast(x, z, xs[k], zs[k], xs[l], zs[l])
-		}
 		var err error
-		if estimates[i], err = a.bounds.Run(x, z, src); err != nil {
+		if estimates[i], err = all.estimate(a, src); err != nil {
 			return nil, err
 		}
 	}
@@ -174,7 +136,7 @@ func answered(p Public, answers []plannedAnswer, xs, zs [][]float64, src *noise.
 }
 
 // joint is the release of all answers. It is post-processing of their estimates.
-func joint(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) (*Release, error) {
+func joint(p Public, answers []quantity, estimates []*scalar.Estimate) (*Release, error) {
 	r := &Release{JointConfidence: scalar.Confidence(1)}
 	if p.oneSided {
 		r.JointConfidence = max(1-0.1*float64(len(answers)), 0.1)
@@ -216,7 +178,7 @@ func (r *Release) join(name string, kind AnswerKind, one *Release) {
 
 // guardedAlike brings the guard back in all answers where one of them lacks more than
 // chance makes.
-func guardedAlike(answers []plannedAnswer, estimates []*scalar.Estimate) (bool, error) {
+func guardedAlike(answers []quantity, estimates []*scalar.Estimate) (bool, error) {
 	if !slices.ContainsFunc(estimates, func(e *scalar.Estimate) bool { return e != nil && e.Missing.Doubted }) {
 		return false, nil
 	}
@@ -234,7 +196,7 @@ func guardedAlike(answers []plannedAnswer, estimates []*scalar.Estimate) (bool, 
 
 // doubted lengthens, where one estimate refutes the logged probabilities, the intervals
 // of all others that rest on them.
-func doubted(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) {
+func doubted(p Public, answers []quantity, estimates []*scalar.Estimate) {
 	if !slices.ContainsFunc(estimates, func(e *scalar.Estimate) bool { return e != nil && e.Missing.Refuted }) {
 		return
 	}
@@ -247,7 +209,7 @@ func doubted(p Public, answers []plannedAnswer, estimates []*scalar.Estimate) {
 }
 
 // answersAgain makes all answers again from their noisy sums.
-func answersAgain(p Public, answers []plannedAnswer, b propensities) outcome {
+func answersAgain(p Public, answers []quantity, b propensities) outcome {
 	return func(r *Release) (*Release, error) {
 		if len(r.Answers) < len(answers) {
 			return nil, fmt.Errorf("answers: %d, and %d are asked for", len(r.Answers), len(answers))
@@ -270,6 +232,9 @@ func answersAgain(p Public, answers []plannedAnswer, b propensities) outcome {
 		if err != nil {
 			return nil, err
 		}
+		if last := r.Answers[len(r.Answers)-1].Selection; p.Targets.Best && last != nil && last.Separated == nil {
+			again.Answers[len(again.Answers)-1].Selection = selectByLimits(p.Targets, again.Answers)
+		}
 		counts, rounds, err := estimatedFrom(r)
 		if err != nil {
 			return nil, err
@@ -280,7 +245,7 @@ func answersAgain(p Public, answers []plannedAnswer, b propensities) outcome {
 
 // subtracted is the difference of two values: where both intervals hold, its own does.
 // The sampling error is that of two that move against each other.
-func subtracted(a plannedAnswer, first, second *scalar.Estimate) *Release {
+func subtracted(a quantity, first, second *scalar.Estimate) *Release {
 	e := &Estimate{
 		Value:      first.Value - second.Value,
 		Interval:   [2]float64{first.Interval[0] - second.Interval[1], first.Interval[1] - second.Interval[0]},

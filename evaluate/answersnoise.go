@@ -12,7 +12,7 @@ import (
 // shareAlike gives every answer of so many that are releases the same part of what the stages
 // before leave of mu^2, turns the shares of these into noise multipliers, and returns the event
 // of all.
-func shareAlike(q Privacy, before *scalar.Stages, answers []plannedAnswer, releases int) (dp.Event, error) {
+func shareAlike(q Privacy, before *scalar.Stages, answers []quantity, releases int) (dp.Event, error) {
 	shares, part := before.Taken(), 1.0 // shares are relative
 	if len(shares) > 0 {
 		rest := 1.0
@@ -23,7 +23,7 @@ func shareAlike(q Privacy, before *scalar.Stages, answers []plannedAnswer, relea
 	}
 	for _, a := range answers {
 		if a.values == nil {
-			shares = append(shares, scalar.Stages{Clip: part * a.share, Main: part * (1 - a.share)}.Taken()...)
+			shares = append(shares, a.stages(part).Taken()...)
 		}
 	}
 	found, err := multipliers(q, shares...)
@@ -34,7 +34,7 @@ func shareAlike(q Privacy, before *scalar.Stages, answers []plannedAnswer, relea
 	for i, a := range answers {
 		if a.values == nil {
 			n := &answers[i].bounds.Noise
-			*n = scalar.Stages{Clip: a.share, Main: 1 - a.share}
+			*n = a.stages(1)
 			left = n.Fill(left)
 		}
 	}
@@ -46,7 +46,7 @@ const nearCap = 2
 
 // expectedAnswers tells what is known of every answer beforehand, where the cap is yet to
 // be chosen at the one that is given.
-func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer, error) {
+func expectedAnswers(answers []quantity, chosen float64) ([]ExpectedAnswer, error) {
 	var told []ExpectedAnswer
 	var err error
 	for _, a := range answers {
@@ -60,6 +60,9 @@ func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer,
 		}
 		cap := a.bounds.Caps.At(0).Max
 		f.MaxWeight = cap
+		if a.apart != nil {
+			f.Distance = a.apart.Distance
+		}
 		if a.share > 0 {
 			f.Choices, cap = a.bounds.Caps.Steps+1, min(cap, chosen)
 		}
@@ -67,7 +70,7 @@ func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer,
 			return nil, err
 		}
 		f.HalfWidth = a.bounds.Z() * math.Hypot(f.StdPrivacy, f.StdSampling)
-		if u := a.bounds.Uncut; u != nil {
+		if u := a.bounds.Uncut; a.bounds.Bare() {
 			f.StdSampling = a.bounds.Range.Width() / 2 * math.Sqrt(u.Square/float64(a.bounds.Public.Persons))
 			if f.HalfWidth, err = a.bounds.ExpectedUncut(); err != nil {
 				return nil, err
@@ -80,7 +83,7 @@ func expectedAnswers(answers []plannedAnswer, chosen float64) ([]ExpectedAnswer,
 }
 
 // aboutAnswers is what is known beforehand.
-func (p Public) aboutAnswers(answers []plannedAnswer, confounding float64, uncut bool) (s summary, err error) {
+func (p Public) aboutAnswers(answers []quantity, confounding float64, uncut bool) (s summary, err error) {
 	affordable, err := affordableWeight(p)
 	if err != nil {
 		return s, err
@@ -101,11 +104,13 @@ func (p Public) aboutAnswers(answers []plannedAnswer, confounding float64, uncut
 		whatever = ", assuming that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete); the check of the data can refute that statement but not prove it. If more weight is missing in one answer than chance explains, all intervals get a guard and notes say so."
 	}
 	s.notes = slices.Concat([]string{jointNote(len(answers), whatever)}, p.episodesNote(), p.behaviorNotes())
-	own := slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.kind == OfContrast && a.values == nil })
-	if own {
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.apart != nil }) {
+		s.notes = append(s.notes, "A contrast with a distance is estimated from the difference of weights: a decision counts by how far apart the two policies are in its state, and what was never logged can be worth no more than that. Its range is what policies at that distance can differ by.")
+	}
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.kind == OfContrast && a.values == nil && a.apart == nil }) {
 		s.notes = append(s.notes, "A contrast is estimated directly: where two policies act alike they cancel for each person, so its interval is not computed from the intervals of the two values.")
 	}
-	if slices.ContainsFunc(answers, func(a plannedAnswer) bool { return a.values != nil }) {
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.values != nil }) {
 		s.notes = append(s.notes, "A contrast of two values that are both answers is computed from their intervals and costs nothing: with so few persons or so small a budget, estimating it directly would add more noise than it would cancel sampling error. Asked for alone, with levels none, it would have a narrower interval.")
 	}
 	return s, nil

@@ -1,13 +1,13 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -50,6 +50,12 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 		return draft{}, err
 	}
 	about.facts["max_weight"] = caps.Above // of one policy
+	if p.Design != nil && len(p.Targets.Contrasts) > 0 && !p.Targets.unanchored {
+		about.facts["anchored"] = true // or expected not to be narrower
+	}
+	if slices.ContainsFunc(joint.answers, func(a quantity) bool { return a.anchor > 0 }) {
+		about.notes = append(about.notes, "A contrast is measured from what outcomes are worth on average, for which it pays a small part of its budget, where that is expected to be narrower than from the middle of their range.")
+	}
 	if uncut {
 		about.facts["max_weight"] = of.weights.largest
 	}
@@ -67,9 +73,9 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 // contrasts made of values, and takes what is expected to be narrower for those
 // contrasts, supposing that chosen caps are near 1 and that of the sampling error of a
 // contrast half cancels.
-func (m DPIS) answersFor(method string, p Public, of vouched) (plannedAnswers, error) {
+func (m DPIS) answersFor(method string, p Public, of vouched) (quantities, error) {
 	own, err := m.answers(method, p, of, false)
-	if err != nil || !slices.ContainsFunc(own.answers, func(a plannedAnswer) bool { return p.Targets.fromValues(a) != nil }) {
+	if err != nil || !slices.ContainsFunc(own.answers, func(a quantity) bool { return p.Targets.fromValues(a) != nil }) {
 		return own, err
 	}
 	subtracted, err := m.answers(method, p, of, true)
@@ -97,10 +103,10 @@ func (m DPIS) answersFor(method string, p Public, of vouched) (plannedAnswers, e
 	return subtracted, nil
 }
 
-// plannedAnswers are all answers with what they cost.
-type plannedAnswers struct {
+// quantities are all answers with what they cost.
+type quantities struct {
 	public   Public // which says how many share the budget
-	answers  []plannedAnswer
+	answers  []quantity
 	event    dp.Event
 	guard    tier
 	behavior propensities // estimates the probabilities of logged actions; nil where they are known
@@ -108,8 +114,8 @@ type plannedAnswers struct {
 
 // answers fixes range, caps and noise of every answer, and leaves the guard out of all of
 // them where it is needless and they are expected to be narrower without it.
-func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (plannedAnswers, error) {
-	out := p.Targets.planned(subtract)
+func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quantities, error) {
+	out := p.Targets.quantities(p, of, subtract)
 	releases := 0
 	for _, a := range out {
 		if a.values == nil {
@@ -117,20 +123,26 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (plann
 		}
 	}
 	p = p.sharing(releases)
-	all := plannedAnswers{public: p, answers: out, guard: tier{number: 2}}
+	all := quantities{public: p, answers: out, guard: tier{number: 2}}
 	caps, share, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
 		return all, err
 	}
+	apart, apartShare, err := m.caps(method, p, math.Inf(1)) // of a difference of weights, which may be larger
+	if err != nil {
+		return all, err
+	}
+	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.Behavior != nil, OneSided: p.oneSided}
 	for i := range out {
-		a := &out[i]
-		a.bounds = scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.Behavior != nil, OneSided: p.oneSided}
-		a.bounds.Usable = len(a.policies) == 1 && policy.OnPolicy(p.Targets.Policies[a.policies[0]].Policy)
-		if b := &a.bounds; a.kind == OfContrast {
-			b.Range, b.Public.Returns, b.SelfNormalised = mirrored(of.within), mirrored(b.Public.Returns), false
+		q, share := &out[i], share
+		if q.apart == nil {
+			q.bind(p.Targets, of, b, caps.Above)
+		} else {
+			q.bind(p.Targets, of, b, apart.Above)
+			share = apartShare
 		}
-		if a.bounds.Caps.Above = p.Targets.cap(a.policies, caps.Above); share > 0 && a.bounds.Caps.Above > 1 {
-			a.bounds.Caps.Steps, a.share = capSteps(a.bounds.Caps.Above), share
+		if most := q.bounds.Caps.Above; share > 0 && most > 1 {
+			q.bounds.Caps.Steps, q.share = capSteps(most), share
 		}
 	}
 	var before scalar.Stages
@@ -150,10 +162,14 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (plann
 	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
 		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
+	if m.needsGuard(p, of) == "" && m.Clip != clipPublic && p.varies(of) {
+		open, event, err := p.Targets.unguarded(*p.Privacy, out, of.weights, cmp.Or(m.ClipShare, tierShare))
+		return quantities{public: p, answers: open, event: event, guard: tier{number: 1, why: byHistogram(of)}}, err
+	}
 	if guard.why != "" {
 		return all, nil
 	}
-	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights)
+	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights, 0)
 	if err != nil {
 		return all, err
 	}
@@ -166,29 +182,36 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (plann
 		guard.why += told
 		return all, nil
 	}
-	return plannedAnswers{public: p, answers: bare, event: cheaper, guard: tier{why: needless(of) + told}}, nil
+	return quantities{public: p, answers: bare, event: cheaper, guard: tier{why: needless(of) + told}}, nil
 }
 
-// unguarded are answers whose weights are never cut.
-func (t *Targets) unguarded(q Privacy, answers []plannedAnswer, w weightBound) ([]plannedAnswer, dp.Event, error) {
+// unguarded are answers whose weights need not be cut; where they may be large, a share of the
+// budget tells whether it is narrower to cut them.
+func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound, share float64) ([]quantity, dp.Event, error) {
 	out := slices.Clone(answers)
 	for i := range out {
 		a := &out[i]
 		a.share, a.bounds.Noise = 0, scalar.Stages{}
-		a.bounds.Caps = scalar.ClipRanges{Above: t.cap(a.policies, w.largest)}
-		a.bounds.Uncut = &scalar.Uncut{Square: t.weights(a.policies, w).square}
+		a.bounds.Caps = scalar.ClipRanges{Above: a.weights(t, w).largest}
+		switch most := a.bounds.Caps.Above; {
+		case share > 0 && capSteps(most) > 0:
+			a.share, a.bounds.Caps.Steps = share, capSteps(most)
+		case a.kind == OfContrast && !t.unanchored:
+			a.anchor = anchorShare
+		}
+		a.bounds.Uncut = &scalar.Uncut{Square: a.weights(t, w).square}
 	}
 	event, err := shareAlike(q, new(scalar.Stages), out, len(out))
 	return out, event, err
 }
 
 // widths are the half widths that are expected of all releases with and without a guard.
-func (t *Targets) widths(guarded, bare []plannedAnswer, w weightBound) (with, without float64, err error) {
+func (t *Targets) widths(guarded, bare []quantity, w weightBound) (with, without float64, err error) {
 	for i, a := range bare {
 		if a.values != nil {
 			continue
 		}
-		half, err := guarded[i].bounds.ExpectedGuarded(t.weights(a.policies, w).law)
+		half, err := guarded[i].bounds.ExpectedGuarded(a.weights(t, w).law)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -209,92 +232,4 @@ func (t *Targets) constant() bool {
 		_, constant := a.Policy.(policy.Constant)
 		return !constant && !policy.OnPolicy(a.Policy)
 	})
-}
-
-// weights are those of an answer where w bounds the ones of every policy: that of the
-// logged policy is 1, and that of a contrast the mean of both. The law is a guess.
-func (t *Targets) weights(places []int, w weightBound) weightBound {
-	logged := func(k int) bool { return policy.OnPolicy(t.Policies[k].Policy) }
-	switch {
-	case len(places) == 1 && logged(places[0]):
-		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}}
-	case len(places) == 1:
-		return w
-	}
-	a, b := places[0], places[1]
-	out := weightBound{largest: t.cap(places, w.largest), square: w.square}
-	switch {
-	case disjoint(t.Policies[a].Policy, t.Policies[b].Policy): // one of both weights is 0
-		out.square /= 2
-		for _, x := range w.law {
-			out.law = append(out.law, scalar.Atom{Weight: max(x.Weight/2, 1), Share: min(2*x.Share, 1)})
-		}
-	case logged(a) || logged(b):
-		out.square = (out.square + 3) / 4
-		for _, x := range w.law {
-			out.law = append(out.law, scalar.Atom{Weight: (x.Weight + 1) / 2, Share: x.Share})
-		}
-	default:
-		out.law = w.law
-	}
-	return out
-}
-
-// planned lists the answers; subtract makes contrasts of values where both are answers.
-func (t *Targets) planned(subtract bool) []plannedAnswer {
-	var out []plannedAnswer
-	for _, a := range t.intervals() {
-		planned := plannedAnswer{name: a.name, kind: OfPolicy}
-		for _, name := range a.policies {
-			planned.policies = append(planned.policies, t.place(name))
-		}
-		if len(a.policies) == 2 {
-			planned.kind = OfContrast
-		}
-		if subtract {
-			planned.values = t.fromValues(planned)
-		}
-		out = append(out, planned)
-	}
-	return out
-}
-
-// fromValues are the places of the answers that a contrast is the difference of, nil
-// where one of them is none.
-func (t *Targets) fromValues(a plannedAnswer) []int {
-	if a.kind != OfContrast {
-		return nil
-	}
-	var out []int
-	for _, k := range a.policies {
-		i := slices.Index(t.Levels, t.Policies[k].Name)
-		if i < 0 {
-			return nil
-		}
-		out = append(out, i)
-	}
-	return out
-}
-
-// mirrored is the range of a difference of two numbers in a range.
-func mirrored(r facts.Range) facts.Range { return facts.Range{Min: -r.Width(), Max: r.Width()} }
-
-// cap is a public cap on a person's weight in an answer, where most is that of one
-// policy: the weight of the logged policy is 1, and that of a contrast is the mean of
-// the weights of both.
-func (t *Targets) cap(places []int, most float64) float64 {
-	of := func(k int) float64 {
-		if policy.OnPolicy(t.Policies[k].Policy) {
-			return 1
-		}
-		return most
-	}
-	if len(places) == 1 {
-		return of(places[0])
-	}
-	a, b := places[0], places[1]
-	if disjoint(t.Policies[a].Policy, t.Policies[b].Policy) {
-		return most / 2
-	}
-	return (of(a) + of(b)) / 2
 }

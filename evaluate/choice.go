@@ -153,7 +153,7 @@ func (m DPIS) flip(method string, p Public, of vouched) (*permuteAndFlip, error)
 	for _, name := range p.Targets.Levels {
 		k := p.Targets.place(name)
 		f.candidates = append(f.candidates, k)
-		f.caps = append(f.caps, p.Targets.cap([]int{k}, most))
+		f.caps = append(f.caps, (&quantity{policies: []int{k}}).cap(p.Targets, most))
 	}
 	for i, a := range f.candidates {
 		for j, b := range f.candidates {
@@ -218,7 +218,7 @@ func (m DPIS) forecast(method string, f *permuteAndFlip) (*ChoiceForecast, error
 			return nil, err
 		}
 		supposed.Square, supposed.Center = min(cap, f.of.weights.square), 0
-		if a.bounds.Uncut != nil {
+		if a.bounds.Bare() {
 			supposed.Center = 0.5
 			if f.of.selfNormalised {
 				supposed.Center = supposed.Value
@@ -252,12 +252,12 @@ func (f *permuteAndFlip) draft(method string) draft {
 	p := f.public
 	epsilon := p.Privacy.Budget.Epsilon
 	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		all, err := samples(d, p)
+		samples, err := samplesOf(d, p)
 		if err != nil {
 			return nil, err
 		}
-		xs, zs := contributions(all, f.of)
-		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(xs, zs, src) }, nil
+		all, err := contributionsOf(samples, p.Targets, f.of, nil)
+		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(all.x, all.z, src) }, err
 	}
 	s := p.designed()
 	s.facts["max_weight"] = slices.Max(f.caps)

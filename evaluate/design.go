@@ -23,6 +23,9 @@ type Design struct {
 	// fixed beforehand, and that each action that a target takes is drawn with
 	// probability above 0: the mean ratio is 1.
 	Supported bool `json:"supported,omitempty"`
+	// Varies says that the policies tell states apart, so that ratios are smaller in some than
+	// in others.
+	Varies bool `json:"varies,omitempty"`
 }
 
 // NewDesign compares targets with the policy that made the data; nil where these do not
@@ -42,12 +45,13 @@ func NewDesign(behaviour policy.Policy, drawn bool, targets ...policy.Policy) *D
 			return nil
 		}
 		if d == nil {
-			d = &Design{Ratios: b.Ratios, Squares: b.Squares, Supported: drawn}
+			d = &Design{Ratios: b.Ratios, Squares: b.Squares, Supported: drawn, Varies: policy.TellsApart(behaviour)}
 		}
 		for t := range d.Ratios {
 			d.Ratios[t], d.Squares[t] = max(d.Ratios[t], b.Ratios[t]), max(d.Squares[t], b.Squares[t])
 		}
 		d.Supported = d.Supported && b.Supported
+		d.Varies = d.Varies || policy.TellsApart(target)
 	}
 	return d
 }
@@ -198,7 +202,8 @@ func (w *drawnWeights) atoms(share []float64, total float64) []scalar.Atom {
 }
 
 // tier says whether an interval is guarded against weights that were cut and against
-// what the logs never tried (2), or needs no guard by the design (0), and why.
+// what the logs never tried (2), needs no guard by the design (0), or is one or the other by the
+// paid histogram of weights (1), and why.
 type tier struct {
 	number int
 	why    string
@@ -232,6 +237,13 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 	if err != nil {
 		return b, t, err
 	}
+	if m.Clip != clipPublic && p.varies(of) {
+		b.Uncut, b.Caps.Above = bare.Uncut, of.weights.largest
+		b.Caps.Steps = capSteps(b.Caps.Above)
+		stages.Clip = cmp.Or(m.ClipShare, tierShare)
+		b.Noise, err = split(stages)
+		return b, tier{number: 1, why: byHistogram(of), clip: stages.Clip, half: min(with, without, 0.5) * of.within.Width()}, err
+	}
 	if b.Caps.Steps > 0 {
 		t.clip = cmp.Or(m.ClipShare, defaultClipShare)
 	}
@@ -252,6 +264,21 @@ func costs(p Public, of vouched, with, without float64) string {
 		return fmt.Sprintf("the design allows weights up to %.4g, and the noise for these would widen the interval more than capping them does", of.weights.largest)
 	}
 	return lost(p)
+}
+
+// tierShare is the part of the budget that tells whether a guard is narrower: the histogram decides
+// between far apart widths and not among near ones.
+const tierShare = 0.1
+
+// varies tells that a guard is needless by the design, but that weights as large as it allows may be
+// rare: a histogram of them then tells what is narrower.
+func (p Public) varies(of vouched) bool {
+	return p.Design != nil && p.Design.Varies && capSteps(of.weights.largest) > 0 && lost(p) == ""
+}
+
+// byHistogram says why it is left to the data whether a guard is needed.
+func byHistogram(of vouched) string {
+	return fmt.Sprintf("the design and problem.records: complete make a guard needless, but allow weights up to %.4g in some states, and noise for these may widen the interval more than capping them does", of.weights.largest)
 }
 
 // needless says why no guard is needed.
@@ -331,7 +358,10 @@ func (t tier) summary(p Public, guess *WeightGuess) summary {
 	if p.onPolicy() {
 		guard = "The interval includes a guard, which allows for what is missing"
 	}
-	if t.number == 0 {
+	switch t.number {
+	case 1:
+		guard = "A paid histogram of weights decides whether the interval includes a guard against weight that is clipped or missing, whichever is expected to be narrower"
+	case 0:
 		guard = "The interval needs no guard against weight that is clipped or missing"
 	}
 	s.notes = []string{fmt.Sprintf("%s (tier %d), because %s.", guard, t.number, t.why)}

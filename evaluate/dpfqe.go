@@ -257,7 +257,7 @@ func (d direct) about(p Public) (summary, error) {
 		return model, nil
 	}
 	model.facts["max_weight"] = d.bounds.Caps.At(0).Max
-	if d.bounds.Uncut != nil {
+	if d.bounds.Bare() {
 		interval, err := p.aboutUncut(*d.bounds)
 		interval.notes = append(interval.notes, "The interval does not come from the model, but from importance sampling with a share of the budget. A model value outside the interval is moved to its nearer end. The expected errors are those of the interval; the error of the model is not known in advance.")
 		return model.and(interval, d.tier.summary(p, nil)), err

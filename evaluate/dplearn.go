@@ -85,7 +85,7 @@ type learnQuestion struct {
 	learnOn int64          // persons
 	noise   []float64      // multipliers: of the mean, and of every round
 	most    float64        // cap on weights
-	judge   plannedAnswers // of the other half
+	judge   quantities     // of the other half
 	of      vouched
 }
 
@@ -203,7 +203,11 @@ func (q *learnQuestion) covariates(m DPLearn, method string) error {
 // judges plans what the other half is asked.
 func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
 	// Of the learned policy a plan sees the number of its actions alone.
-	t := &Targets{Policies: []NamedPolicy{{learnedName, q.public.Target}, {loggedPolicy, policy.Logged{}}}, Contrasts: [][2]string{{learnedName, loggedPolicy}}}
+	t := &Targets{Policies: []NamedPolicy{{learnedName, q.public.Target}, {loggedPolicy, policy.Logged{}}}, Contrasts: [][2]string{{learnedName, loggedPolicy}}, stated: true, bounds: []*policy.DifferenceBound{nil}}
+	apart := policy.DifferenceBound{Distance: 1} // from a constant action, whatever is learned
+	if d := q.public.Design; d != nil {
+		apart.Weight = max(slices.Max(d.Ratios)/2, 1)
+	}
 	for a := range q.grid.Actions {
 		constant, err := policy.NewConstant(a)
 		if err != nil {
@@ -211,7 +215,7 @@ func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
 		}
 		name := fmt.Sprintf(actionName, a)
 		t.Policies = append(t.Policies, NamedPolicy{name, constant})
-		t.Contrasts = append(t.Contrasts, [2]string{learnedName, name})
+		t.Contrasts, t.bounds = append(t.Contrasts, [2]string{learnedName, name}), append(t.bounds, &apart)
 	}
 	p := q.public.judging(t, persons)
 	q.of = narrowest(p)

@@ -78,6 +78,9 @@ func estimated(e *scalar.Estimate) *Release {
 	if e.MaxWeight != nil {
 		r.Diagnostics["max_weight"] = *e.MaxWeight
 	}
+	if e.Anchor != nil {
+		r.Diagnostics["anchor"] = *e.Anchor
+	}
 	if e.Overlap != nil {
 		r.Diagnostics["overlap"] = (*Overlap)(e.Overlap)
 	}
@@ -186,7 +189,7 @@ func (p Public) atCap(b scalar.Bounds) (s summary, cap float64, err error) {
 // aboutBounds is what is known beforehand of estimates from below and above. No weight is
 // above largest.
 func (p Public) aboutBounds(b scalar.Bounds, largest, confounding float64, guess *WeightGuess) (summary, error) {
-	if b.Uncut != nil {
+	if b.Bare() {
 		s, err := p.aboutUncut(b)
 		if guess != nil {
 			s.notes = slices.Insert(s.notes, 0, "The guess of weights is not used, because the public design determines them.")

@@ -22,18 +22,21 @@ type vouched struct {
 	precision      float64      // by how much recorded probabilities may be off; 0 for exact ones
 	behavior       propensities // estimates the probabilities of logged actions; nil where they are known
 	weights        weightBound  // what the design says of weights
+	// steps or whole is what the shares are of.
+	steps *scalar.Stepwise
+	whole *scalar.Whole
 }
 
 // wholeReturns weighs returns by the weights of whole trajectories.
 func wholeReturns(p Public) vouched {
 	whole := scalar.WholeOf(p.perEpisode(), p.Discounts)
-	return vouched{within: whole.Returns, weights: p.weightsOf(false), precision: p.BehaviorPrecision, each: whole.Contributions, needsEnds: p.decisions() > 1}
+	return vouched{whole: &whole, within: whole.Returns, weights: p.weightsOf(false), precision: p.BehaviorPrecision, each: whole.Contributions, needsEnds: p.decisions() > 1}
 }
 
 // stepByStep weighs every reward by the ratios up to its decision.
 func stepByStep(p Public) vouched {
 	steps, several := scalar.StepwiseOf(p.perEpisode(), p.Discounts), p.decisions() > 1
-	return vouched{within: steps.Range(), weights: p.weightsOf(true), precision: p.BehaviorPrecision, each: steps.Contributions, stepwise: several, needsEnds: several}
+	return vouched{steps: &steps, within: steps.Range(), weights: p.weightsOf(true), precision: p.BehaviorPrecision, each: steps.Contributions, stepwise: several, needsEnds: several}
 }
 
 // perEpisode are the numbers with the horizon of an episode, not of a person.

@@ -23,7 +23,7 @@ type learnRows struct {
 // read checks that every policy can be asked about every row, so that nothing fails once noise
 // is drawn.
 func (q *learnQuestion) read(d *trajectory.Dataset) (learnRows, error) {
-	all, err := samples(d, q.judge.public)
+	all, err := samplesOf(d, q.judge.public)
 	if err != nil {
 		return learnRows{}, err
 	}

@@ -422,7 +422,7 @@ func (p Public) facts() map[string]any {
 	}
 	where(p.Discounts, "discounts", true)
 	if p.Targets != nil {
-		f["targets"] = p.Targets.fact()
+		f["targets"] = p.Targets.fact(p.Behavior == nil)
 	} else if k := p.Target.Actions(); k > 0 {
 		f["actions"] = k
 	}

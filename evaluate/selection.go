@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -8,17 +9,23 @@ import (
 // Selection is what the intervals say together about which policy is best. Nothing of
 // it is looked up in the data.
 type Selection struct {
-	// Policy has the largest lower limit: the value that is sure is largest. It is empty where
-	// several have the same, as where no limit leaves the end of the range, unless the
-	// intervals leave a single one of them in MayBeBest.
-	Policy string `json:"policy,omitempty"`
+	// BestByValue has the largest value. It is empty where several have the same.
+	BestByValue string `json:"best_by_value,omitempty"`
+	// Separated tells whether the intervals show, with the joint confidence, that no other is
+	// better; nil in releases that name a policy by its lower limit.
+	Separated *bool `json:"separated,omitempty"`
 	// MayBeBest lists the policies of which no interval shows that another is better.
 	// The best is among them with the joint confidence.
 	MayBeBest []string `json:"may_be_best"`
 	// Regret bounds, with the joint confidence, by how much the best policy is better
-	// than Policy, in units of a return; nil where none is named.
+	// than the one that is named, in units of a return; nil where none is named.
 	Regret *float64 `json:"regret_at_most,omitempty"`
+	// Policy has the largest lower limit, in releases that go by that.
+	Policy string `json:"policy,omitempty"`
 }
+
+// Named is the policy that is named, by value or by its lower limit.
+func (s *Selection) Named() string { return cmp.Or(s.BestByValue, s.Policy) }
 
 // limits are what is known of two policies: low and high bound the value of the first
 // less that of the second.
@@ -49,28 +56,63 @@ func intervals(answers []PolicyAnswer, kind AnswerKind) map[string][2]float64 {
 	return of
 }
 
-// selectBest goes by lower limits; where the largest is that of several policies it names
-// one only if the intervals show all others of these to be worse than some policy. All
-// intervals hold together, so that whatever follows from them holds with their joint
-// confidence.
+// selectBest names the policy of the largest value, and says what the intervals, which hold
+// together, show of it: whatever follows from them holds with their joint confidence, however the
+// policy was chosen.
 func selectBest(t *Targets, answers []PolicyAnswer) *Selection {
+	s := mayBeBest(t, answers)
+	values := map[string]float64{}
+	for _, x := range answers {
+		if x.Kind == OfPolicy {
+			values[x.Name] = x.Estimate.Value
+		}
+	}
+	best := math.Inf(-1)
+	for _, a := range t.Levels {
+		if v := values[a]; v > best {
+			best, s.BestByValue = v, a
+		} else if v == best {
+			s.BestByValue = ""
+		}
+	}
+	separated := s.BestByValue != "" && slices.Equal(s.MayBeBest, []string{s.BestByValue})
+	s.Separated = &separated
+	return s.bounded(t, answers)
+}
+
+// mayBeBest are the policies that no interval excludes.
+func mayBeBest(t *Targets, answers []PolicyAnswer) *Selection {
 	s := &Selection{MayBeBest: []string{}}
 	for _, a := range t.Levels {
 		if !slices.ContainsFunc(t.Levels, func(b string) bool { return b != a && difference(answers, b, a).low > 0 }) {
 			s.MayBeBest = append(s.MayBeBest, a)
 		}
 	}
-	if s.Policy = s.named(t.Levels, intervals(answers, OfPolicy)); s.Policy == "" {
+	return s
+}
+
+// bounded adds the bound on the regret of the policy that is named.
+func (s *Selection) bounded(t *Targets, answers []PolicyAnswer) *Selection {
+	if s.Named() == "" {
 		return s
 	}
 	regret := 0.0
 	for _, a := range t.Levels {
-		if a != s.Policy {
-			regret = max(regret, difference(answers, a, s.Policy).high)
+		if a != s.Named() {
+			regret = max(regret, difference(answers, a, s.Named()).high)
 		}
 	}
 	s.Regret = &regret
 	return s
+}
+
+// selectByLimits goes by lower limits, as releases before separated did; where the largest is that of
+// several policies it names one only if the intervals show all others of these to be worse
+// than some policy.
+func selectByLimits(t *Targets, answers []PolicyAnswer) *Selection {
+	s := mayBeBest(t, answers)
+	s.Policy = s.named(t.Levels, intervals(answers, OfPolicy))
+	return s.bounded(t, answers)
 }
 
 // named is the policy of the largest lower limit, "" where limits tie.
@@ -91,5 +133,5 @@ func (s *Selection) named(levels []string, of map[string][2]float64) string {
 
 // named tells whether answers name a best policy.
 func named(answers []PolicyAnswer) bool {
-	return slices.ContainsFunc(answers, func(a PolicyAnswer) bool { return a.Selection != nil && a.Selection.Policy != "" })
+	return slices.ContainsFunc(answers, func(a PolicyAnswer) bool { return a.Selection != nil && a.Selection.Named() != "" })
 }

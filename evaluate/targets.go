@@ -24,6 +24,17 @@ type Targets struct {
 	// Choose says by which way; nil for that of limits. By permute-and-flip the policies of
 	// Levels are in question, and no value of them is an answer.
 	Choose *Choice
+	// Drawn is the policy by which actions were drawn, where it is public, and nil elsewhere: it
+	// stands for the logged one in differences.
+	Drawn policy.Policy
+
+	// bounds are what the policies of each contrast say of each other, where that is stated and
+	// does not follow from Policies: a plan that is made again from a release does not have them,
+	// and one that learns a policy not yet.
+	bounds []*policy.DifferenceBound
+	stated bool
+	// unanchored is that of releases whose contrasts were measured from the middle.
+	unanchored bool
 }
 
 // NamedPolicy is one of several policies.
@@ -159,11 +170,13 @@ func (t *Targets) clone() *Targets {
 	if t == nil {
 		return nil
 	}
-	c := &Targets{slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts), t.Best, copied(t.Choose)}
+	c := *t
+	c.Policies, c.Levels, c.Contrasts = slices.Clone(t.Policies), slices.Clone(t.Levels), slices.Clone(t.Contrasts)
+	c.Choose, c.bounds = copied(t.Choose), slices.Clone(t.bounds)
 	if c.Choose != nil {
 		c.Choose.Value = copied(t.Choose.Value)
 	}
-	return c
+	return &c
 }
 
 // targetsFact is the public form of what is asked: all that a plan sees of policies.
@@ -173,6 +186,8 @@ type targetsFact struct {
 	Contrasts [][2]string  `json:"contrasts,omitempty"`
 	Best      bool         `json:"best,omitempty"`
 	Choose    *Choice      `json:"choose,omitempty"`
+	// Differences are what the policies of each contrast say of each other, where weights are known.
+	Differences []*policy.DifferenceBound `json:"differences,omitempty"`
 }
 
 type policyFact struct {
@@ -183,18 +198,29 @@ type policyFact struct {
 	Constant bool `json:"constant,omitempty"`
 }
 
-func (t *Targets) fact() targetsFact {
+func (t *Targets) fact(weighed bool) targetsFact {
 	f := targetsFact{Levels: append([]string{}, t.Levels...), Contrasts: t.Contrasts, Best: t.Best, Choose: t.Choose}
 	for _, a := range t.Policies {
 		_, constant := a.Policy.(policy.Constant)
 		f.Policies = append(f.Policies, policyFact{a.Name, policy.OnPolicy(a.Policy), a.Policy.Actions(), constant})
+	}
+	if all := t.differences(); weighed && slices.ContainsFunc(all, func(b *policy.DifferenceBound) bool { return b != nil }) {
+		f.Differences = all
 	}
 	return f
 }
 
 // targets makes policies of which a plan sees the same.
 func (f targetsFact) targets() (*Targets, error) {
-	t := &Targets{Levels: f.Levels, Contrasts: f.Contrasts, Best: f.Best, Choose: f.Choose}
+	t := &Targets{Levels: f.Levels, Contrasts: f.Contrasts, Best: f.Best, Choose: f.Choose, bounds: f.Differences, stated: true}
+	if n := len(f.Differences); n > 0 && n != len(f.Contrasts) {
+		return nil, fmt.Errorf("differences: %d of %d contrasts", n, len(f.Contrasts))
+	}
+	for i, b := range f.Differences {
+		if b != nil && !(b.Distance >= 0 && b.Distance <= 1 && (b.Weight == 0 || b.Weight >= 1)) {
+			return nil, fmt.Errorf("differences[%d]: distance %v and weight %v; want a distance from 0 to 1, and a weight of at least 1 or none", i, b.Distance, b.Weight)
+		}
+	}
 	for _, p := range f.Policies {
 		like, err := targetLike(p.OnPolicy, p.Actions)
 		if p.Constant {

@@ -62,7 +62,7 @@ func TestAnswersHoldTogether(t *testing.T) {
 			if all {
 				held++
 			}
-			if s := r.Answers[len(r.Answers)-1].Selection; s.Policy == "one" && slices.Equal(s.MayBeBest, []string{"one"}) && *s.Regret == 0 {
+			if s := r.Answers[len(r.Answers)-1].Selection; s.BestByValue == "one" && slices.Equal(s.MayBeBest, []string{"one"}) && *s.Regret == 0 {
 				sure++
 			}
 		}
@@ -124,6 +124,12 @@ func TestCapsOfContrasts(t *testing.T) {
 	}
 }
 
+// unlisted is a policy that tells the probability of the logged action alone.
+type unlisted struct{ policy.Policy }
+
+// Actions implements [policy.Policy].
+func (unlisted) Actions() int { return 0 }
+
 // TestContrastsOfValuesWhereNoiseIsLarge: a contrast of two values that are answers is
 // made of them while noise is the larger error, is a release of its own with many
 // persons, and always where one of the values is not an answer. Made of values it has the
@@ -139,7 +145,7 @@ func TestContrastsOfValuesWhereNoiseIsLarge(t *testing.T) {
 		ofValues bool
 	}{{200, []string{"zero", "one"}, true}, {90_000, []string{"zero", "one"}, false}, {500, []string{"one"}, false}} {
 		p := arms(t, c.persons, dp.ReplaceOne)
-		p.Targets.Policies[0].Policy = even
+		p.Targets.Policies[0].Policy = unlisted{even}
 		p.Targets.Levels, p.Targets.Contrasts, p.Targets.Best = c.levels, [][2]string{{"one", "zero"}}, false
 		plan, err := evaluate.DPWIS{MaxWeight: 4, Clip: "public"}.Plan(p)
 		if err != nil {
@@ -258,7 +264,7 @@ func TestAnswersHoldWithoutLoggedProbabilities(t *testing.T) {
 			if told.Upper[0][0] >= 0.7 && told.Upper[0][1] >= 0.3 {
 				above++
 			}
-			if s := r.Answers[len(truth)].Selection; s.Policy == "one" && slices.Equal(s.MayBeBest, []string{"one"}) {
+			if s := r.Answers[len(truth)].Selection; s.BestByValue == "one" && slices.Equal(s.MayBeBest, []string{"one"}) {
 				sure++
 			}
 			if i > 0 {
@@ -346,10 +352,10 @@ func TestAnswersFollowFromTheirSums(t *testing.T) {
 			"interval":         func(r *evaluate.Release) { r.Answers[3].Estimate.Interval[0] += 0.01 },
 			"confidence":       func(r *evaluate.Release) { r.Answers[3].Estimate.Confidence = 0.95 },
 			"joint confidence": func(r *evaluate.Release) { r.JointConfidence = 0.99 },
-			"selection":        func(r *evaluate.Release) { r.Answers[5].Selection.Policy = "zero" },
+			"selection":        func(r *evaluate.Release) { r.Answers[5].Selection.BestByValue = "zero" },
 			"regret":           func(r *evaluate.Release) { *r.Answers[5].Selection.Regret += 0.01 },
 			"no policy": func(r *evaluate.Release) {
-				r.Answers[5].Selection.Policy, r.Answers[5].Selection.Regret = "", nil
+				r.Answers[5].Selection.BestByValue, r.Answers[5].Selection.Regret = "", nil
 			},
 			"name":        func(r *evaluate.Release) { r.Answers[0].Name = "none" },
 			"order":       func(r *evaluate.Release) { r.Answers[0], r.Answers[1] = r.Answers[1], r.Answers[0] },

@@ -22,6 +22,8 @@ TAGS = {
 
 # What goes with the binary wherever it goes: its licence, and those of what is linked into it.
 LICENCES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
+# Public data of discreet.datasets.
+DATA = ("examples/pbc/trajectories.csv", "examples/pbc/survival.csv")
 
 
 class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
@@ -42,7 +44,8 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
         tag = TAGS.get((names["GOOS"], names["GOARCH"]))
         if tag is None:
             raise RuntimeError(
-                f"discreet has no wheels for {names['GOOS']}/{names['GOARCH']}; there are {sorted(TAGS)}"
+                f"discreet needs Linux or macOS on amd64 or arm64, and this is {names['GOOS']}/{names['GOARCH']}; "
+                "on Windows install it in WSL"
             )
         self._dir = tempfile.mkdtemp(prefix="discreet-build-")
         binary = os.path.join(self._dir, "discreet")
@@ -50,6 +53,8 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
         build_data["force_include"][binary] = "discreet/_bin/discreet"
         for name in LICENCES:
             build_data["force_include"][str(source / name)] = f"discreet/_bin/{name}"
+        for name in DATA:
+            build_data["force_include"][str(source / name)] = f"discreet/_public/{Path(name).name}"
         build_data["pure_python"] = False
         build_data["tag"] = f"py3-none-{tag}"
 
@@ -76,7 +81,7 @@ def _go(source: Path, *args: str) -> str:
 
 def _files(source: Path) -> dict[str, str]:
     """List what the command is built of, on any platform: file to its place in the archive."""
-    found = {name for name in ("go.mod", "go.sum", *LICENCES) if (source / name).is_file()}
+    found = {name for name in ("go.mod", "go.sum", *LICENCES, *DATA) if (source / name).is_file()}
     for system, machine in TAGS:
         listed = subprocess.run(
             ["go", "list", "-deps", "-json=Dir,Module,GoFiles,IgnoredGoFiles,EmbedFiles,OtherFiles", "./cmd/discreet"],

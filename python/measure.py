@@ -1,6 +1,7 @@
 """Measure what a call costs over the binary itself, and an import; docs/results/python.md has the figures.
 
 python measure.py [ROWS]             all of it
+python measure.py memory [ROWS]      memory and processor time to hand frames over, by their library
 python measure.py polars [ROWS]      a polars frame alone, with times of the processor too
 python measure.py fleet [DEVICES]    processes of Python, a device each, train cart-pole through a server on loopback
 """
@@ -189,9 +190,58 @@ def made_up(rows: int) -> pa.Table:
     )
 
 
+SOURCES = ("arrow", "arrow shuffled", "pandas", "pandas shuffled", "polars shuffled", "reader", "policy")
+
+
+def resident() -> int:
+    """Give the most memory that this process had, in bytes."""
+    return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def memory_of(source: str, rows: int) -> None:
+    """Print what handing a frame over takes, beside the frame: memory in bytes a row, and seconds of the processor."""
+    table = made_up(rows)
+    kind, _, shuffled = source.partition(" ")
+    if shuffled:
+        table = table.take(pa.array(np.random.default_rng(2).permutation(rows)))
+    data: object = table
+    if kind == "pandas":
+        data = table.to_pandas()
+    elif kind == "polars":
+        import polars as pl
+
+        data = pl.from_arrow(table)
+    elif kind == "reader":
+        data = table.to_reader()
+    target = dt.policy.constant(1)
+    if kind == "policy":
+        target = dt.policy.from_callable(lambda x: np.full((len(x), 80), 1 / 80), columns=["reward"], actions=80)
+    known = {**KNOWN, "persons": rows // 10, "delta": 1e-9, "method": "dp-pdis"}
+    begun, before = resident(), time.process_time()
+    question = dt.Question(dt.logs(data, person="unit_id", behavior="design"), target, **known)
+    with _binary.private_file() as (descriptor, _):
+        question._hand_over(descriptor)
+        size = os.fstat(descriptor).st_size
+    used, took = resident() - begun, time.process_time() - before
+    print(f"| {source} | {size / rows:.0f} | {max(0, used - size) / rows:.0f} | {took:.2f} |")
+
+
+def memory(rows: int) -> None:
+    """Print :func:`memory_of` every source, each in a process of its own."""
+    print(f"{rows} rows, load {os.getloadavg()[0]:.1f}\n| source | bytes a row handed over | beside these | s |")
+    for source in SOURCES:
+        subprocess.run([sys.executable, __file__, "memory-of", source, str(rows)], check=True)
+
+
 def main() -> None:
     """Print all figures."""
     warnings.simplefilter("ignore")
+    if sys.argv[1:2] == ["memory-of"]:
+        memory_of(sys.argv[2], int(sys.argv[3]))
+        return
+    if sys.argv[1:2] == ["memory"]:
+        memory(int(sys.argv[2]) if len(sys.argv) > 2 else 2_000_000)
+        return
     if sys.argv[1:2] == ["device"]:
         device(sys.argv[2], int(sys.argv[3]))
         return

@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "python" / "src" / "discreet"
 PAGE = ROOT / "docs" / "reference" / "python.md"
-MODULES = ("account", "policy", "convert", "gym", "fleet", "sums", "benchmark")
+MODULES = ("policy", "account", "events", "datasets", "convert", "gym", "fleet", "sums", "benchmark")
 HEAD = """<!-- Made by python python/reference.py from the docstrings; a test compares. -->
 
 # Python package
@@ -88,7 +88,8 @@ def page() -> str:
     """Make the page."""
     init = ast.parse((SOURCE / "__init__.py").read_text(encoding="utf-8"))
     out = [HEAD, "## discreet", "", text_of(init), ""]
-    for statement in init.body:
+    typed = next(s for s in init.body if isinstance(s, ast.If) and ast.unparse(s.test) == "TYPE_CHECKING")
+    for statement in typed.body:
         if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("discreet."):
             module = (statement.module or "").removeprefix("discreet.")
             if module in MODULES:  # has a section of its own

@@ -55,7 +55,7 @@ def log(path, paid, persons, draw):
 
 def main():
     command, logs = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 200
-    print("| problem | persons | epsilon | permute-and-flip | limits | plan expects |\n|---|---|---|---|---|---|")
+    print("| problem | persons | epsilon | permute-and-flip | by value | plan expects |\n|---|---|---|---|---|---|")
     for name, paid in PROBLEMS.items():
         for persons, epsilon in CELLS:
             best, found = f"a{paid.index(max(paid))}", {"permute-and-flip": 0, "limits": 0}
@@ -79,7 +79,7 @@ def main():
 
 def named(release):
     last = release["answers"][-1]
-    return (last.get("pick") or last.get("selection")).get("policy")
+    return last["pick"]["policy"] if "pick" in last else last["selection"].get("best_by_value")
 
 
 def run(command, place, *args):

@@ -2,7 +2,7 @@
 
     python examples/policies/fixtures.py rl/policy/testdata/exported
 
-needs numpy and scikit-learn. The actions of the models are 0, 1, 2, as
+needs numpy, scikit-learn and the package of python/, which exports forests. The actions of the models are 0, 1, 2, as
 `clf.classes_` must be for an exported policy.
 """
 
@@ -11,10 +11,12 @@ import pathlib
 import sys
 
 import numpy as np
+from sklearn.ensemble import GradientBoostingClassifier, HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from discreet._export import exported
 from export import linear, logistic, table, tree
 
 out = pathlib.Path(sys.argv[1])
@@ -58,3 +60,14 @@ small = (probe - probe.mean(0)) / probe.std(0)
 logits = small @ np.array(weight).T + bias
 e = np.exp(logits - logits.max(1, keepdims=True))
 write("linear.json", json.dumps(linear(weight, bias, inputs)) + "\n", small.tolist(), e / e.sum(1, keepdims=True), inputs)
+
+for name, model, of in (
+    ("forest.json", RandomForestClassifier(8, max_depth=4, random_state=0), three),
+    ("boosted.json", GradientBoostingClassifier(n_estimators=5, random_state=0), three),
+    ("boosted_binary.json", GradientBoostingClassifier(n_estimators=5, random_state=0), (three > 0).astype(int)),
+    ("binned.json", HistGradientBoostingClassifier(max_iter=5, random_state=0), three),
+):
+    model.fit(x, of)
+    count = len(model.classes_)
+    document = exported(model, inputs, np.arange(count), count)
+    write(name, json.dumps(document) + "\n", probe2.tolist(), model.predict_proba(probe2), inputs)

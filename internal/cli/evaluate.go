@@ -394,10 +394,15 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 	}
 	for _, a := range r.Answers {
 		if s := a.Selection; s != nil {
-			if s.Policy == "" || s.Regret == nil {
-				fmt.Fprintln(w, "best      no policy is shown to be best: several have the largest lower limit")
-			} else {
-				fmt.Fprintf(w, "best      %s has the largest lower limit, and is at most %.4g below the best\n", printable(s.Policy), *s.Regret)
+			switch name := printable(s.Named()); {
+			case name == "" || s.Regret == nil:
+				fmt.Fprintln(w, "best      no policy is named: several have the largest value or limit")
+			case s.Separated == nil:
+				fmt.Fprintf(w, "best      %s has the largest lower limit, and is at most %.4g below the best\n", name, *s.Regret)
+			case *s.Separated:
+				fmt.Fprintf(w, "best      %s: the intervals show that no other is better\n", name)
+			default:
+				fmt.Fprintf(w, "best      %s has the largest value; the intervals do not show that it is the best, and it is at most %.4g below it\n", name, *s.Regret)
 			}
 			fmt.Fprintf(w, "          may be best: %s\n", printable(strings.Join(s.MayBeBest, ", ")))
 		}

@@ -68,6 +68,7 @@ func private() []question {
 		{name: "dp-dr-design", log: "drawn", target: first, method: "{name: dp-dr, diagnostics: 0.1}"},
 		{name: "dp-pdis-design", log: "trial", target: first, method: "{name: dp-pdis}"},
 		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: all\nselect: best\n"},
+		{name: "several-near", log: "drawn", method: "{name: dp-wis}", more: "targets: [{name: first, kind: constant, action: 0}]\ncontrasts: logged\nlevels: none\n"},
 		{name: "several-design", log: "drawn", method: "{name: dp-wis}", more: "targets: [{name: first, kind: constant, action: 0}, {name: second, kind: constant, action: 1}]\ncontrasts: all\nselect: best\n"},
 		{name: "several-choice", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}, {name: as was, kind: logged}]\nselect: {best: permute-and-flip, gap: 0.25}\n"},
 		{name: "several-likelier", log: "drawn", method: "{name: auto}", more: "targets: [{name: first, kind: constant, action: 0}, {name: second, kind: constant, action: 1}]\nselect: {best: auto, value: 0.25}\n"},

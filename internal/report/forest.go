@@ -50,7 +50,11 @@ func Picked(r *evaluate.Release) string {
 }
 
 // choiceView is which policy is best, in words; none where Policy is empty.
-type choiceView struct{ Policy, Regret, MayBe string }
+type choiceView struct {
+	Policy, Regret, MayBe string
+	Separated             bool // by intervals
+	ByLimit               bool // the policy is that of the largest lower limit
+}
 
 // Intervals is how many intervals a release has.
 func Intervals(r *evaluate.Release) int {
@@ -109,7 +113,7 @@ func newForestView(r *evaluate.Release) *forestView {
 	}
 	for _, a := range r.Answers {
 		if s := a.Selection; s != nil {
-			c := choiceView{Policy: s.Policy, MayBe: strings.Join(s.MayBeBest, ", ")}
+			c := choiceView{Policy: s.Named(), ByLimit: s.Separated == nil, Separated: s.Separated != nil && *s.Separated, MayBe: strings.Join(s.MayBeBest, ", ")}
 			if s.Regret != nil {
 				c.Regret = significant(*s.Regret, digits, up)
 			}
@@ -241,7 +245,7 @@ func checkAnswers(r *evaluate.Release) error {
 			return fmt.Errorf("answers[%d]: %w", i, err)
 		}
 		if s := a.Selection; s != nil {
-			if (s.Policy == "") != (s.Regret == nil) {
+			if (s.Named() == "") != (s.Regret == nil) {
 				return fmt.Errorf("%w: answers[%d].selection has a policy or a regret_at_most without the other", ErrRelease, i)
 			}
 			if s.Regret != nil {

@@ -85,7 +85,7 @@ func TestPageNamesNoPolicyWhereLimitsTie(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "No policy is shown to be best: several have the largest lower limit. May be best: new <way>, old."; !strings.Contains(root.text, want) || strings.Contains(root.text, "less than the best") {
+	if want := "No policy is named: several have the largest value or limit. May be best: new <way>, old."; !strings.Contains(root.text, want) || strings.Contains(root.text, "less than the best") {
 		t.Errorf("the page does not say %q, or names a policy", want)
 	}
 }

@@ -58,6 +58,9 @@ func New(c config.Config) (*Spec, error) {
 		return nil, fmt.Errorf("data.behavior: %w", err)
 	}
 	if b := c.Data.Behavior; !Recorded(b) {
+		if s.Public.Targets != nil {
+			s.Public.Targets.Drawn = s.Behavior
+		}
 		asked := Policies(s.Public)
 		if c.Target.Kind == learnedKind {
 			if s.Behavior != nil && s.Behavior.Actions() > 0 && s.Behavior.Actions() != c.Target.Actions {

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import discreet as dt
 from discreet import _binary
-from discreet._data import names_of, table_of, write
+from discreet._frames import names_of, table_of, write
 
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 WORDS = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=8)
@@ -139,7 +139,7 @@ def test_rows_that_are_no_frame_reach_no_file(data: object, tmp_path: Path, monk
         ({}, "person is not given"),
         ({"person": "nobody"}, "no column 'nobody'"),
         ({"person": "unit_id", "format": "csv"}, "format is for files"),
-        ({"person": "unit_id", "unit": "patient"}, "want person, episode or row"),
+        ({"person": "unit_id", "unit": "patient"}, "unit is 'patient'; want one of"),
         ({"person": "unit_id", "observations": ["age"]}, "no column 'age'"),
     ],
 )
@@ -149,7 +149,7 @@ def test_what_is_not_said_is_named(arguments: dict[str, object], word: str, pbc:
 
 
 def test_a_file_of_outcomes_is_found_from_anywhere(pbc: pd.DataFrame) -> None:
-    joined = dt.logs(pbc, person="unit_id", more={"outcome": {"path": "alive.csv", "by": "unit_id", "column": "alive"}})
+    joined = dt.logs(pbc, person="unit_id", outcome={"path": "alive.csv", "by": "unit_id", "column": "alive"})
     assert joined.section["outcome"]["path"] == [os.path.abspath("alive.csv")]
 
 
@@ -229,6 +229,6 @@ def test_times_and_ids_of_two_columns_in_any_order(library: str, pbc: pd.DataFra
     if library == "polars dates":
         data = data.with_columns(pl.col("day").dt.date())
     steps = {"steps": {"kind": "date", "sort": True}}
-    logs = dt.logs(data, person="unit_id", episode=["unit_id", "course"], step="day", behavior="design", more=steps)
+    logs = dt.logs(data, person="unit_id", episode=["unit_id", "course"], step="day", behavior="design", **steps)
     got = dt.Question(logs, dt.policy.constant(1), method="pdis", **REFERENCE).evaluate()
     assert got.value == pytest.approx(estimates(pbc, (pbc["action"] == 1).to_numpy(float))["pdis"], rel=1e-12)

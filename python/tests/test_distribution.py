@@ -32,7 +32,7 @@ def asked(stays: pd.DataFrame, **more: Any) -> dt.Question:
         end="terminated",
         reward=(0, 1),
         persons=len(stays),
-        more={"records": "complete"},
+        records="complete",
         **more,
     )
 

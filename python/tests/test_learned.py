@@ -32,7 +32,7 @@ def release() -> dt.Release:
         epsilon=2,
         delta=1e-6,
         adjacency="replace_one",
-        more={"records": "complete"},
+        records="complete",
     ).evaluate()
 
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import copy
+import multiprocessing
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import pytest
 from conftest import PRIVATE, ROOT
 
 import discreet as dt
+from discreet import _binary
 
 
 @pytest.fixture
@@ -137,3 +142,108 @@ def test_a_ledger_is_taken_as_it_is(trial: dt.Logs, tmp_path: Path) -> None:
     with pytest.raises(dt.InputError, match="of dataset 'trial', and dataset is 'other'"):
         question.evaluate(ledger=ledger, dataset="other")
     assert dt.Ledger(ledger.path, "other").spent[0] == 0
+
+
+# A program in place of the binary: once it writes down how it was called, and interrupts who called it.
+ONCE = """#!/bin/sh
+echo "$@" >> "{out}/calls"
+if [ ! -e "{out}/stopped" ]; then
+    case "$*" in *evaluate*) touch "{out}/stopped"; kill -INT $PPID; exit 1;; esac
+fi
+exec "{binary}" "$@"
+"""
+
+
+def key_of(call: str) -> str:
+    words = call.split()
+    return words[words.index("--key") + 1]
+
+
+def test_an_interrupted_question_continues_under_its_key(
+    trial: dt.Logs, ledger: dt.Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    once = tmp_path / "once"
+    once.write_text(ONCE.format(out=tmp_path, binary=_binary.path()))
+    once.chmod(0o755)
+    monkeypatch.setenv("DISCREET_BINARY", str(once))
+    question = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.3})
+    with pytest.raises(KeyboardInterrupt) as told:
+        question.evaluate(ledger=ledger)
+    question.evaluate(ledger=ledger)
+    question.evaluate(ledger=ledger)
+    first, second, third = (key_of(c) for c in (tmp_path / "calls").read_text().splitlines())
+    assert first == second != third
+    assert f"key={first!r}" in told.value.__notes__[0]
+    assert ledger.state()["charges"] == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        dt.InputError("a; b", file="f", row=3, column="c", remedy="r"),
+        dt.BudgetRefused("a", epsilon=0.5, delta=1e-5, dataset="d", analyst="e"),
+        dt.PendingError("a", dataset="d", entry=3, key="k"),
+        dt.AskRefused("a", ask="i", state="refused"),
+        dt.PrivacyError("a"),
+        dt.DiscreetError("a"),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_errors_come_whole_out_of_another_process(error: dt.DiscreetError) -> None:
+    error.notices = ("of the data",)
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(again) is type(error)
+        assert str(again) == str(error)
+        assert again.notices == ()
+        assert again.__dict__ == {k: v for k, v in error.__dict__.items() if k != "notices"}
+
+
+def spend(path: str) -> None:
+    logs = dt.logs(ROOT / "examples/pbc/trajectories.csv", person="unit_id", behavior="design")
+    question = dt.Question(logs, dt.policy.constant(1), **PRIVATE)
+    question.evaluate(ledger=path, key="once")
+    raise dt.PendingError("lost", dataset="trial", entry=1, key="once")
+
+
+def test_a_pool_brings_the_key_of_what_was_spent(ledger: dt.Ledger) -> None:
+    with (
+        ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool,
+        pytest.raises(dt.PendingError) as told,
+    ):
+        pool.submit(spend, ledger.path).result()
+    assert told.value.key == "once"
+
+
+def test_failed_checks_are_seen_and_cleared(trial: dt.Logs, ledger: dt.Ledger) -> None:
+    wrong = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "persons": 300})
+    for count in (1, 2, 3):
+        with pytest.raises(dt.InputError, match=rf"failed check {count} of 3") as told:
+            wrong.evaluate(ledger=ledger, analyst="ada")
+        assert "Ledger.clear()" in str(told.value)
+        assert [c["analyst"] for c in ledger.failed_checks] == ["ada"] * count
+    with pytest.raises(dt.BudgetRefused):
+        dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate(ledger=ledger)
+    ledger.clear()
+    assert ledger.failed_checks == []
+    assert ledger.spent == (0, 0)
+
+
+def test_what_remains_is_what_fits(trial: dt.Logs, ledger: dt.Ledger) -> None:
+    question = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.6})
+    assert ledger.remaining[0] == pytest.approx(1.3, rel=1e-6)
+    question.evaluate(ledger=ledger)
+    epsilon, delta = ledger.remaining
+    question.replace(epsilon=epsilon * (1 - 1e-9), delta=delta).evaluate(ledger=ledger)
+    assert ledger.remaining[0] < 0.01
+    with pytest.raises(dt.BudgetRefused):
+        question.replace(epsilon=0.05).evaluate(ledger=ledger)
+
+
+def test_a_ledger_that_is_there(ledger: dt.Ledger) -> None:
+    given = {"dataset": "trial", "epsilon": 1.3, "delta": 1e-5, "adjacency": "replace_one", "reserve": False}
+    with pytest.raises(dt.InputError, match="dataset exists"):
+        dt.Ledger.create(ledger.path, **given)  # type: ignore[arg-type]
+    assert dt.Ledger.create(ledger.path, **given, exist_ok=True).spent == (0, 0)  # type: ignore[arg-type]
+    with pytest.raises(dt.InputError, match="has the budget"):
+        dt.Ledger.create(ledger.path, **{**given, "epsilon": 2}, exist_ok=True)  # type: ignore[arg-type]
+    assert dt.Ledger.create(ledger.path, **{**given, "dataset": "b"}, exist_ok=True).dataset == "b"  # type: ignore[arg-type]

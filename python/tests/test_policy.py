@@ -3,21 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import types
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from conftest import PRIVATE, REFERENCE, estimates
-from sklearn.ensemble import RandomForestClassifier
+from sklearn.compose import ColumnTransformer
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+)
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import discreet as dt
+from discreet import _binary
 
 COLUMNS = ["obs_age", "obs_bili"]
 
@@ -43,7 +55,11 @@ def chosen(frame: pd.DataFrame, probabilities: np.ndarray) -> np.ndarray:
         (LogisticRegression(), "softmax"),
         (make_pipeline(StandardScaler(), LogisticRegression()), "softmax"),
         (DecisionTreeClassifier(max_depth=4, random_state=1), "tree"),
-        (RandomForestClassifier(20, random_state=1), "columns"),
+        (RandomForestClassifier(20, random_state=1), "tree"),
+        (ExtraTreesClassifier(20, random_state=1), "tree"),
+        (GradientBoostingClassifier(n_estimators=20, random_state=1), "tree"),
+        (HistGradientBoostingClassifier(max_iter=20, random_state=1), "tree"),
+        (KNeighborsClassifier(5), "columns"),
         (make_pipeline(StandardScaler(), RandomForestClassifier(5, random_state=1)), "columns"),
     ],
     ids=lambda x: x if isinstance(x, str) else type(x).__name__,
@@ -169,6 +185,8 @@ def test_classes_are_action_numbers() -> None:
     model = LogisticRegression().fit(X, np.where(y == 1, "treat", "wait"))
     with pytest.raises(dt.InputError, match="no action numbers"):
         dt.policy.from_sklearn(model, columns=COLUMNS)
+    with pytest.raises(dt.InputError, match="class 'wait', which actions="):
+        dt.policy.from_sklearn(model, columns=COLUMNS, actions=["treat", "stay"])
     # A model that never saw action 0 or action 3 gives them probability 0.
     model = LogisticRegression().fit(X, y + 1)
     policy = dt.policy.from_sklearn(model, columns=COLUMNS, actions=4)
@@ -215,10 +233,25 @@ class NoGrad:
         pass
 
 
+def on_device(x: np.ndarray, dtype: type, device: str) -> Tensor:
+    assert device == "meta:0", "not on the device of the module"
+    return Tensor(x.astype(dtype))
+
+
+class Weight:
+    device = "meta:0"
+
+
 class Net:
     """A module of torch that is linear, and noisy while it trains."""
 
     training = True
+
+    def __init__(self) -> None:
+        self.rows: list[int] = []
+
+    def parameters(self) -> list[Weight]:
+        return [Weight()]
 
     def eval(self) -> None:
         self.training = False
@@ -228,6 +261,7 @@ class Net:
 
     def __call__(self, x: Tensor) -> Tensor:
         assert not self.training
+        self.rows.append(len(x.numbers))
         assert x.numbers.dtype == np.float32
         score = (x.numbers[:, 0] - 50) / 10
         return Tensor(np.column_stack([np.zeros_like(score), score]))
@@ -240,14 +274,15 @@ def test_a_torch_module(pbc: pd.DataFrame, trial: dt.Logs, monkeypatch: pytest.M
     torch = types.ModuleType("torch")
     torch.float32 = np.float32  # type: ignore[attr-defined]
     torch.no_grad = NoGrad  # type: ignore[attr-defined]
-    torch.as_tensor = lambda x, dtype: Tensor(x.astype(dtype))  # type: ignore[attr-defined]
+    torch.as_tensor = on_device  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "torch", torch)
     net = Net()
-    policy = dt.policy.from_torch(net, columns=["obs_age"], actions=2, logits=True)
+    policy = dt.policy.from_torch(net, columns=["obs_age"], actions=2, logits=True, batch=100)
     p1 = SCORED(pbc["obs_age"].to_numpy())
     want = estimates(pbc, chosen(pbc, np.column_stack([1 - p1, p1])))["pdis"]
     assert value(trial, policy) == pytest.approx(want, rel=1e-5)
     assert net.training, "the module was not put back as it was"
+    assert max(net.rows) == 100
     with pytest.raises(dt.InputError, match="no probabilities"):
         value(trial, dt.policy.from_torch(net, columns=["obs_age"], actions=2, logits=False))
 
@@ -298,3 +333,86 @@ def test_columns_that_are_not_there_and_models_of_other_columns_are_refused(tria
     model = LogisticRegression().fit(np.array([[0.0, 1.0], [1.0, 0.0]]), [0, 1])
     with pytest.raises(dt.InputError, match="fitted on 2 columns, and columns names 1"):
         dt.policy.from_sklearn(model, columns=["obs_age"])
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(),
+        DecisionTreeClassifier(max_depth=5, random_state=1),
+        RandomForestClassifier(10, random_state=1),
+        GradientBoostingClassifier(n_estimators=10, random_state=1),
+        HistGradientBoostingClassifier(max_iter=10, random_state=1),
+        KNeighborsClassifier(5),
+    ],
+    ids=lambda m: type(m).__name__,
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_classes_of_words_are_the_actions_that_are_said(
+    model: Any, classes: int, pbc: pd.DataFrame, trial: dt.Logs
+) -> None:
+    X, y = invented()
+    y = y if classes == 2 else y + (X[:, 1] > 4)
+    words = np.array(["placebo", "drug", "surgery"])  # not in the order of the alphabet
+    model = model.fit(X, words[y])
+    policy = dt.policy.from_sklearn(model, columns=COLUMNS, actions=list(words[:classes]))
+    given = pd.DataFrame(model.predict_proba(pbc[COLUMNS].to_numpy()), columns=model.classes_)
+    want = estimates(pbc, chosen(pbc, given[words[:classes]].to_numpy()))["pdis"]
+    assert value(trial, policy) == pytest.approx(want, rel=1e-9)
+    # The order of a mapping does not matter, and logs with words give the same.
+    mapped = dt.policy.from_sklearn(model, columns=COLUMNS, actions={w: i for i, w in reversed(list(enumerate(words)))})
+    logs = dt.logs(pbc.assign(action=words[pbc["action"]]), person="unit_id", behavior="design", actions=list(words))
+    assert value(logs, mapped) == pytest.approx(want, rel=1e-9)
+
+
+def test_a_pipeline_finds_its_columns(pbc: pd.DataFrame) -> None:
+    X, y = invented()
+    draw = np.random.default_rng(3)
+    frame = pd.DataFrame({"sex": draw.choice(["f", "m"], len(X)), "age": X[:, 0], "bili": X[:, 1]})
+    encode = ColumnTransformer([("sex", OneHotEncoder(), ["sex"])], remainder="passthrough")
+    model = make_pipeline(encode, RandomForestClassifier(10, random_state=1)).fit(frame, y)
+    data = pbc.rename(columns={"obs_age": "age", "obs_bili": "bili"})
+    data["sex"] = np.where(data["obs_sex_f"] == 1, "f", "m")
+    logs = dt.logs(data, person="unit_id", behavior="design", observations=["age", "bili"])
+    want = estimates(pbc, chosen(pbc, model.predict_proba(data[["sex", "age", "bili"]])))["pdis"]
+    for given in (data, pl.from_pandas(data)):
+        logs = dt.logs(given, person="unit_id", behavior="design", observations=["age", "bili"])
+        policy = dt.policy.from_sklearn(model, columns=["bili", "sex", "age"])
+        assert value(logs, policy) == pytest.approx(want, rel=1e-9)
+    with pytest.raises(dt.InputError, match="was fitted on the columns sex, age, bili"):
+        dt.policy.from_sklearn(model, columns=["bili", "sex", "years"])
+
+
+def test_rows_with_a_gap_are_shown_to_whom_they_are_meant(pbc: pd.DataFrame) -> None:
+    X, y = invented()
+    X = np.where(np.random.default_rng(1).random(X.shape) < 0.2, np.nan, X)
+    model = HistGradientBoostingClassifier(max_iter=10, random_state=1).fit(X, y)
+    gaps = pbc.assign(obs_bili=pbc["obs_bili"].where(pbc["obs_bili"] > 1))
+    logs = dt.logs(gaps, person="unit_id", behavior="design", on_violation="repair")
+    policy = dt.policy.from_sklearn(model, columns=COLUMNS, missing="show")
+    want = estimates(pbc, chosen(pbc, model.predict_proba(gaps[COLUMNS].to_numpy())))["pdis"]
+    assert value(logs, policy) == pytest.approx(want, rel=1e-9)
+
+
+def handed(question: dt.Question) -> pa.Table:
+    with _binary.private_file() as (descriptor, _):
+        question._hand_over(descriptor)
+        with os.fdopen(os.dup(descriptor), "rb") as file:
+            return pq.read_table(file)
+
+
+def test_no_more_is_sent_than_a_method_reads(pbc: pd.DataFrame, trial: dt.Logs) -> None:
+    def fn(x: np.ndarray) -> np.ndarray:
+        return np.full((len(x), 80), 1 / 80)
+
+    policy = dt.policy.from_callable(fn, columns=["obs_age"], actions=80)
+    for method, count in (("wis", 1), ("dp-pdis", 1), ("dr", 80)):
+        given = REFERENCE if method in ("wis", "dr") else PRIVATE
+        question = dt.Question(trial, policy, method=method, **given)
+        assert sum("caller's word" in c for c in handed(question).column_names) == count
+    # The plan is that of all probabilities: the same is known of the policy.
+    narrow = dt.Question(trial, policy, method="dp-wis", **PRIVATE)
+    wide = dt.Question(trial, policy, method="dp-wis", **PRIVATE)
+    wide._of_logged_action = lambda policy: False  # type: ignore[method-assign]
+    assert narrow.plan().expected == wide.plan().expected
+    assert narrow.plan().event == wide.plan().event

@@ -131,22 +131,6 @@ def test_a_comparison_is_one_release(trial: dt.Logs) -> None:
         _ = both.value
 
 
-def test_pictures(trial: dt.Logs) -> None:
-    import matplotlib as mpl
-
-    mpl.use("agg")
-    r = dt.compare(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, levels="all", **PRIVATE)
-    ax = r.plot()
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["A - B", "B", "A"]
-    assert sorted(tuple(line.get_xdata()) for line in ax.lines if len(line.get_xdata()) == 2)[-1] == max(
-        a.interval for a in r.answers
-    )
-    question = dt.Question(trial, dt.policy.constant(1), **PRIVATE)
-    line = question.plan().plot([0.5, 1]).lines[0]
-    assert list(line.get_xdata()) == [0.5, 1]
-    assert line.get_ydata()[1] == question.plan().expected["half_width"]
-
-
 def test_a_value_function(trial: dt.Logs, pbc: pd.DataFrame) -> None:
     staged = pbc.assign(obs_stage=pbc["obs_stage"].fillna(1).astype(int) - 1)
     logs = dt.logs(staged, person="unit_id", observations=["obs_stage"])
@@ -161,16 +145,15 @@ def test_a_value_function(trial: dt.Logs, pbc: pd.DataFrame) -> None:
 
 def test_faults_name_place_and_remedy(pbc: pd.DataFrame, tmp_path: Path) -> None:
     bad = pbc.head(6).assign(behavior_prob=[0.5, 1, 0, 1, 1, 1])
-    more = {"on_violation": "reject"}
     question = {**PRIVATE, "persons": int(bad["unit_id"].nunique()), "delta": 1e-3}
-    logs = dt.logs(bad, person="unit_id", behavior="design", more=more)
+    logs = dt.logs(bad, person="unit_id", behavior="design", on_violation="reject")
     with pytest.raises(dt.InputError) as told:
         dt.Question(logs, dt.policy.constant(1), **question).evaluate()
     assert (told.value.file, told.value.row, told.value.column) == (None, 3, "behavior_prob")
     assert "drop the person" in str(told.value.remedy)
     file = tmp_path / "bad.csv"
     bad.to_csv(file, index=False)
-    logs = dt.logs(file, person="unit_id", behavior="design", more=more)
+    logs = dt.logs(file, person="unit_id", behavior="design", on_violation="reject")
     with pytest.raises(dt.InputError) as told:
         dt.Question(logs, dt.policy.constant(1), **question).evaluate()
     assert (told.value.file, told.value.row) == (str(file), 4)
@@ -454,15 +437,13 @@ def test_remedies_are_arguments(pbc: pd.DataFrame) -> None:
     with pytest.raises(dt.InputError, match="the words of the actions in actions=, such as"):
         dt.Question(dt.logs(words, person="unit_id", behavior="design"), dt.policy.constant(1), **known).evaluate()
     gaps = pbc.assign(step=pbc["step"] * 2)
-    remedy = r'logs\(more=\{"steps": \{"kind": "ordered"\}\}\)'
-    more = {"on_violation": "reject"}
+    remedy = r"logs\(steps=\{'kind': 'ordered'\}\)"
     with pytest.raises(dt.InputError, match=remedy):
         dt.Question(
-            dt.logs(gaps, person="unit_id", behavior="design", more=more), dt.policy.constant(1), **known
+            dt.logs(gaps, person="unit_id", behavior="design", on_violation="reject"), dt.policy.constant(1), **known
         ).evaluate()
     # What the message tells to write is taken.
-    more["steps"] = {"kind": "ordered"}
-    logs = dt.logs(gaps, person="unit_id", behavior="design", more=more)
+    logs = dt.logs(gaps, person="unit_id", behavior="design", on_violation="reject", steps={"kind": "ordered"})
     dt.Question(logs, dt.policy.constant(1), **known).check()
     mixed = pbc.astype({"reward": object})
     mixed.loc[3, "reward"] = "lost"

@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import ROOT
 
@@ -122,7 +123,7 @@ def test_what_is_refused_is_told_as_here(service: Service, ann: dt.Remote) -> No
 
 
 def test_an_ask_that_waits_for_a_steward(service: Service, ann: dt.Remote) -> None:
-    waiting = ann.ask(dt.policy.constant(1), epsilon=0.9, delta=1e-6, method="dp-wis")
+    waiting = ann.ask(dt.policy.constant(1), epsilon=np.float64(0.9), delta=np.float64(1e-6), method="dp-wis")
     assert waiting.state == "waiting"
     with pytest.raises(TimeoutError, match="waiting"):
         waiting.wait(timeout=0.05)

@@ -298,13 +298,13 @@ def test_trajectories_last_until_they_terminate() -> None:
         ({"every": 1, "until": 8}, "give bins, or every and until"),
         ({"bins": None, "every": 3, "until": 8}, "2.66667 times every"),
         ({"bins": None, "every": 9, "until": 8}, "until the larger"),
-        ({"times": "weekly"}, "want 'grouped' or 'discrete'"),
+        ({"times": "weekly"}, "want one of 'grouped', 'discrete'"),
         ({"horizon": 3}, "horizon counts the decisions"),
         ({"mean_until": 3.5}, "want the end of a bin, 1 to 8"),
         ({"epsilon": None}, "^epsilon is not given"),
         ({"privacy": "none"}, "epsilon, delta, adjacency, noise or noise_family is given"),
         ({"privacy": "some"}, "want 'none'"),
-        ({"noise_family": "uniform"}, "want 'auto', 'gaussian' or 'laplace'"),
+        ({"noise_family": "uniform"}, "want one of 'auto', 'gaussian', 'laplace'"),
         ({"guess": {"dropout": 0.1}}, "guess is a mapping with events"),
         ({"guess": {"events": 1}}, "events above 0 and below 1"),
     ],
@@ -332,7 +332,7 @@ def test_the_binary_speaks_in_arguments(table: pd.DataFrame) -> None:
         dt.survival(early, **ASKED, **GUARANTEE).evaluate()
     r = dt.survival(early, **{**ASKED, "complete": False}, **GUARANTEE).evaluate()
     assert r.survival.arm("drug").missing_share > 0
-    with pytest.raises(dt.InputError, match=r"^[^.]*set noise_family= to laplace"):
+    with pytest.raises(dt.InputError, match=r"^[^.]*set noise_family to laplace"):
         dt.survival(table, **ASKED, **GUARANTEE, noise_family="gaussian").plan()
     with pytest.raises(dt.InputError, match=r"persons= says 10 persons"):
         dt.survival(table, **{**ASKED, "persons": 10}, **GUARANTEE).evaluate()

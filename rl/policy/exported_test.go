@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // The models in testdata/exported were fitted by scikit-learn and written by
@@ -20,8 +21,8 @@ import (
 func TestExportedPoliciesPredictWhatTheirLibraryPredicts(t *testing.T) {
 	soft := func(r io.Reader, name string) (policy.Policy, error) { return policy.ReadSoftmax(r, name) }
 	for name, read := range map[string]func(io.Reader, string) (policy.Policy, error){
-		"binary.json": soft, "multinomial.json": soft, "linear.json": soft,
-		"tree.json": func(r io.Reader, name string) (policy.Policy, error) { return policy.ReadTree(r, name) },
+		"binary.json": soft, "multinomial.json": soft, "linear.json": soft, "tree.json": policy.ReadTree,
+		"forest.json": policy.ReadTree, "boosted.json": policy.ReadTree, "boosted_binary.json": policy.ReadTree, "binned.json": policy.ReadTree,
 		"table.csv": func(r io.Reader, name string) (policy.Policy, error) { return policy.ReadTable(r, name, "obs_state") },
 	} {
 		path := "testdata/exported/" + name
@@ -46,6 +47,12 @@ func TestExportedPoliciesPredictWhatTheirLibraryPredicts(t *testing.T) {
 			got := make([]float64, len(want.Probs[row]))
 			if !b.Distribution(got, row) {
 				t.Fatalf("%s: row %d: no distribution", name, row)
+			}
+			for a := range got {
+				d.Action[row] = int32(a)
+				if q, ok := b.Prob(row); !ok || q != got[a] || q > p.MaxProb() {
+					t.Errorf("%s: row %d: Prob of action %d is %v, %v; the distribution has %v, at most %v", name, row, a, q, ok, got[a], p.MaxProb())
+				}
 			}
 			if diff := cmp.Diff(want.Probs[row], got, cmpopts.EquateApprox(1e-9, 1e-12)); diff != "" {
 				t.Errorf("%s: row %d: (-library +ours)\n%s", name, row, diff)
@@ -90,7 +97,7 @@ func TestPolicyFilesFollowTheirSchema(t *testing.T) {
 		}
 		return schema.Validate(value)
 	}
-	for _, name := range []string{"binary.json", "multinomial.json", "linear.json", "tree.json"} {
+	for _, name := range []string{"binary.json", "multinomial.json", "linear.json", "tree.json", "forest.json", "boosted.json", "boosted_binary.json", "binned.json"} {
 		text, err := os.ReadFile("testdata/exported/" + name)
 		if err != nil {
 			t.Fatal(err)
@@ -104,6 +111,8 @@ func TestPolicyFilesFollowTheirSchema(t *testing.T) {
 		`{"weights": [[1], [2]]}`,
 		`{"inputs": ["x"], "features": {"kind": "tabular"}, "weights": [[1], [2]]}`,
 		`{"kind": "tree", "inputs": ["x"], "nodes": [{"probs": [1, 0]}]}`,
+		`{"kind": "tree", "inputs": ["x"], "precision": "float64", "trees": [{"action": 0, "nodes": [{"probs": [1, 0]}]}]}`,
+		`{"kind": "tree", "inputs": ["x"], "precision": "float64", "scores": [0, 1], "trees": [{"action": 0, "nodes": [{"probs": [1, 0]}]}]}`,
 		`{"inputs": ["x"], "weights": [[1], [2]], "bias": [0, 1]}`,
 	} {
 		if check(text) == nil {

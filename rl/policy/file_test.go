@@ -62,6 +62,13 @@ func TestAFileThatCouldMeanTwoPoliciesIsRefused(t *testing.T) {
 		"a node with two parents":    {tree, `{"precision": "float64", "inputs": ["obs_x"], "nodes": [{"input": "obs_x", "threshold": 1, "left": 1, "right": 1}, ` + leaves + `]}`, "parents"},
 		"leaves of different widths": {tree, `{"precision": "float64", "inputs": ["obs_x"], "nodes": [{"input": "obs_x", "threshold": 1, "left": 1, "right": 2}, {"probs": [1, 0]}, {"probs": [0, 1, 0]}]}`, "as many in every leaf"},
 		"a leaf that asks":           {tree, `{"precision": "float64", "inputs": ["obs_x"], "nodes": [{"input": "obs_x", "threshold": 1, "probs": [1, 0]}]}`, "nothing else"},
+		"a tree beside trees":        {tree, `{"precision": "float64", "inputs": ["obs_x"], "nodes": [{"probs": [1, 0]}], "trees": [{"nodes": [{"probs": [1, 0]}]}]}`, "give one tree as nodes"},
+		"a forest without trees":     {tree, `{"precision": "float64", "inputs": ["obs_x"], "trees": []}`, "at least one tree"},
+		"trees of other actions":     {tree, `{"precision": "float64", "inputs": ["obs_x"], "trees": [{"nodes": [{"probs": [1, 0]}]}, {"nodes": [{"probs": [1, 0, 0]}]}]}`, "as many in every tree"},
+		"a score without scores":     {tree, `{"precision": "float64", "inputs": ["obs_x"], "trees": [{"nodes": [{"score": 1}]}]}`, "has a score, and any other has probs"},
+		"a tree of no action":        {tree, `{"precision": "float64", "inputs": ["obs_x"], "scores": [0, 0], "trees": [{"action": 2, "nodes": [{"score": 1}]}]}`, "0 to 1"},
+		"one score":                  {tree, `{"precision": "float64", "inputs": ["obs_x"], "scores": [0], "trees": [{"action": 0, "nodes": [{"score": 1}]}]}`, "a score an action"},
+		"scores of one tree":         {tree, `{"precision": "float64", "inputs": ["obs_x"], "scores": [0, 1], "nodes": [{"probs": [1, 0]}]}`, "scores"},
 		"an unknown input":           {tree, `{"precision": "float64", "inputs": ["obs_x"], "nodes": [{"input": "obs_y", "threshold": 1, "left": 1, "right": 2}, ` + leaves + `]}`, "among the inputs"},
 	} {
 		err := c.read(strings.NewReader(c.text))

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/policy"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // distribution draws eighths that add up to 1, some of them 0.

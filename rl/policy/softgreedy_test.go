@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // In state 0 actions 0 and 2 tie, in state 1 action 1 is best.

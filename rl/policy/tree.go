@@ -20,8 +20,10 @@ type Node struct {
 	Threshold *float64 `json:"threshold,omitempty"`
 	Left      int      `json:"left,omitempty"`
 	Right     int      `json:"right,omitempty"`
-	// Probs is that of a leaf, which has nothing else.
+	// Probs is that of a leaf, which has nothing else. In a tree that is boosted a leaf has
+	// Score in its place.
 	Probs []float64 `json:"probs,omitempty"`
+	Score *float64  `json:"score,omitempty"`
 }
 
 // tree is a decision tree over observation columns as they are (Breiman,
@@ -32,6 +34,7 @@ type tree struct {
 	nodes   []treeNode
 	actions int
 	maxProb float64
+	scores  bool // leaves hold a score instead of probabilities
 }
 
 // treeNode is a node whose column is a number; left is 0 in a leaf.
@@ -39,6 +42,7 @@ type treeNode struct {
 	threshold          float64
 	input, left, right int
 	probs              []float64
+	score              float64
 }
 
 // NewTree returns the policy of a tree whose root is the first node. With single
@@ -46,15 +50,14 @@ type treeNode struct {
 // that store observations so. Every node but the root has one parent, which comes
 // before it.
 func NewTree(inputs []string, nodes []Node, single bool) (Policy, error) {
-	t, err := newTree(inputs, nodes)
+	t, err := newTree(inputs, nodes, single, false)
 	if err != nil {
 		return tree{}, fmt.Errorf("%w: tree: %w", ErrPolicy, err)
 	}
-	t.float32 = single
 	return t, nil
 }
 
-func newTree(inputs []string, nodes []Node) (tree, error) {
+func newTree(inputs []string, nodes []Node, single, scores bool) (tree, error) {
 	raw, err := feature.NewRaw(inputs)
 	if err != nil {
 		return tree{}, err
@@ -62,10 +65,10 @@ func newTree(inputs []string, nodes []Node) (tree, error) {
 	if len(nodes) == 0 {
 		return tree{}, errors.New("no nodes; the first one is the root")
 	}
-	t := tree{raw: raw, nodes: make([]treeNode, len(nodes))}
+	t := tree{raw: raw, float32: single, scores: scores, nodes: make([]treeNode, len(nodes))}
 	parents := make([]int, len(nodes))
 	for i, n := range nodes {
-		if n.Probs != nil {
+		if n.Probs != nil || n.Score != nil {
 			err = t.leaf(i, n)
 		} else {
 			err = t.question(i, n, inputs, parents)
@@ -85,6 +88,16 @@ func newTree(inputs []string, nodes []Node) (tree, error) {
 func (t *tree) leaf(i int, n Node) error {
 	if n.Input != "" || n.Threshold != nil || n.Left != 0 || n.Right != 0 {
 		return errors.New("a leaf has probs and nothing else")
+	}
+	if t.scores != (n.Probs == nil) || t.scores != (n.Score != nil) {
+		return errors.New("a leaf of a tree with an action has a score, and any other has probs")
+	}
+	if t.scores {
+		if math.IsNaN(*n.Score) || math.IsInf(*n.Score, 0) {
+			return errors.New("score is not finite")
+		}
+		t.nodes[i].score = *n.Score
+		return nil
 	}
 	if t.actions == 0 {
 		t.actions = len(n.Probs)
@@ -122,12 +135,16 @@ func (t *tree) question(i int, n Node, inputs []string, parents []int) error {
 //
 //	{"kind": "tree", "inputs": ["obs_age"], "precision": "float32",
 //	 "nodes": [{"input": "obs_age", "threshold": 50.5, "left": 1, "right": 2}, {"probs": [0.2, 0.8]}, {"probs": [1, 0]}]}
+//
+// With trees in place of nodes it is a forest, whose probabilities are the means of those
+// in the leaves, or, with scores, boosted trees.
 func ReadTree(r io.Reader, name string) (Policy, error) {
 	var file struct {
 		head
 		Inputs    []string `json:"inputs"`
 		Precision string   `json:"precision"`
 		Nodes     []Node   `json:"nodes"`
+		forestFile
 	}
 	if err := readFile(r, name, &file); err != nil {
 		return nil, err
@@ -139,7 +156,15 @@ func ReadTree(r io.Reader, name string) (Policy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrPolicy, name, err)
 	}
-	t, err := NewTree(file.Inputs, file.Nodes, file.Precision == "float32")
+	var t Policy
+	switch single := file.Precision == "float32"; {
+	case file.Trees != nil && file.Nodes != nil:
+		err = fmt.Errorf("%w: tree: nodes and trees; give one tree as nodes, or several as trees", ErrPolicy)
+	case file.Trees != nil || file.Scores != nil:
+		t, err = newForest(file.Inputs, file.forestFile, single)
+	default:
+		t, err = NewTree(file.Inputs, file.Nodes, single)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -180,19 +205,24 @@ func (b *boundTree) leafOf(row int) []float64 {
 	if !b.bound.Apply(b.x, b.d.Observation(row)) {
 		return nil
 	}
-	n := &b.nodes[0]
-	for n.probs == nil {
-		x := b.x[n.input]
-		if b.float32 {
+	return b.leafAt(b.x).probs
+}
+
+// leafAt is the leaf that an observation falls into.
+func (t tree) leafAt(at []float64) *treeNode {
+	n := &t.nodes[0]
+	for n.left != 0 {
+		x := at[n.input]
+		if t.float32 {
 			x = float64(float32(x))
 		}
 		next := n.right
 		if x <= n.threshold {
 			next = n.left
 		}
-		n = &b.nodes[next]
+		n = &t.nodes[next]
 	}
-	return n.probs
+	return n
 }
 
 func (b *boundTree) Prob(row int) (float64, bool) {

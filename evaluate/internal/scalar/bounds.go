@@ -37,8 +37,8 @@ type Bounds struct {
 	// Usable says that a person's weight is the share of their episodes that can be used, 1
 	// at most and not a matter of probabilities: on-policy.
 	Usable bool
-	// Uncut says that no weight is above the cap and that nothing is missing: no guard is
-	// needed. nil where that is not known.
+	// Uncut says that no weight is above the largest cap and that nothing is missing: at that cap
+	// no guard is needed. nil where that is not known.
 	Uncut *Uncut
 	// Answers is how many intervals hold together with 95%, this one among them; 0
 	// means 1. Each end then fails with probability 2.5% over Answers at most.
@@ -213,8 +213,11 @@ func (b Bounds) choose(beyond []float64) (cap float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		ends := 2 * b.Z() * math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2)
-		if width := ends - mean; width < narrowest {
+		width := 2*b.Z()*math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2) - mean
+		if k == 0 && b.Uncut != nil {
+			width = 2*b.uncutHalf(m.SD(), min(square, b.Uncut.Square), cap) - mean
+		}
+		if width < narrowest {
 			best, narrowest = cap, width
 		}
 		if k == 0 {
@@ -242,7 +245,7 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	e.Sums = &Sums{noisy.Count, noisy.X, noisy.Z, noisy.XX, noisy.XZ, noisy.ZZ}
 	if e.Missing = b.missing(noisy, persons, cap); e.Missing.Refuted {
 		low, high = 0, 1 // the bounds hold with right probabilities alone
-	} else if b.Uncut != nil {
+	} else if b.Uncut != nil && cap >= b.Caps.At(0).Max {
 		if e.Missing.Doubted = e.Missing.Sure(); !e.Missing.Doubted && !e.Undetermined {
 			e.Missing.Unguarded = true
 			low, high = b.uncut(noisy, e, persons, cap)
@@ -371,6 +374,10 @@ func (b Bounds) Again(e *Estimate) (*Estimate, error) {
 	if e.Sums == nil {
 		return nil, fmt.Errorf("diagnostics.sums is missing")
 	}
+	b, err := b.anchored(e)
+	if err != nil {
+		return nil, err
+	}
 	cap, err := b.capOf(e)
 	if err != nil {
 		return nil, err
@@ -384,7 +391,7 @@ func (b Bounds) Again(e *Estimate) (*Estimate, error) {
 		return nil, fmt.Errorf("diagnostics.sums.count is %v; want %d, which is public", noisy.Count, b.Public.Persons)
 	}
 	out := b.estimate(noisy, cap)
-	out.MaxWeight, out.Baseline, out.Counts, out.Rounds = e.MaxWeight, e.Baseline, e.Counts, e.Rounds
+	out.MaxWeight, out.Anchor, out.Baseline, out.Counts, out.Rounds = e.MaxWeight, e.Anchor, e.Baseline, e.Counts, e.Rounds
 	if e.Overlap != nil {
 		out.Overlap, err = b.diagnostics().again(e.Overlap)
 	}

@@ -77,9 +77,12 @@ func (p process) confounded(t *rapid.T, factor float64) process {
 // courses lists every course of the logged policy from state 0 with its probability,
 // one person each.
 func (p process) courses() (*trajectory.Dataset, []float64) {
-	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}, Columns: []string{"state"}}
 	var chances []float64
-	type row struct{ reward, behavior, target float64 }
+	type row struct {
+		state, action            int
+		reward, behavior, target float64
+	}
 	var walk func(s int, chance float64, rows []row)
 	end := func(chance float64, rows []row, ended bool) {
 		if chance == 0 {
@@ -87,6 +90,7 @@ func (p process) courses() (*trajectory.Dataset, []float64) {
 		}
 		for _, r := range rows {
 			d.Reward, d.BehaviorProb, d.TargetProb = append(d.Reward, r.reward), append(d.BehaviorProb, r.behavior), append(d.TargetProb, r.target)
+			d.Obs, d.Action = append(d.Obs, float64(r.state)), append(d.Action, int32(r.action))
 		}
 		d.EpisodeStart = append(d.EpisodeStart, len(d.Reward))
 		d.Terminated = append(d.Terminated, ended)
@@ -98,7 +102,7 @@ func (p process) courses() (*trajectory.Dataset, []float64) {
 			if b == 0 || chance == 0 {
 				continue
 			}
-			here := append(rows[:len(rows):len(rows)], row{p.reward[s][a], p.recorded[s][a], p.target[s][a]})
+			here := append(rows[:len(rows):len(rows)], row{s, a, p.reward[s][a], p.recorded[s][a], p.target[s][a]})
 			on := chance * b
 			end(on*p.ends[s][a], here, true)
 			on *= 1 - p.ends[s][a]

@@ -59,6 +59,72 @@ func TestContrastBoundsTheDifference(t *testing.T) {
 	})
 }
 
+// TestDifferencesOfWeightsBoundTheDifference lists every course of small processes, with actions
+// that are never logged and records that are cut off, and wants the difference between the two
+// means, at any cap. Where nothing is missing both are the difference, and the mean weight is 1.
+func TestDifferencesOfWeightsBoundTheDifference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := drawProcess(t)
+		other := p
+		other.target = drawProcess(t).target
+		d, chances := p.courses()
+		table := func(q process) policy.Table {
+			out, err := policy.NewTable(append(q.target[0][:], q.target[1][:]...), 2, "state")
+			if err != nil {
+				t.Fatal(err)
+			}
+			return out
+		}
+		a, b := table(p), table(other)
+		bound, ok := policy.BoundDifference(a, b, table(process{target: p.behavior}))
+		if !ok || bound.Distance == 0 {
+			return
+		}
+		steps := StepwiseOf(facts.Public{Reward: facts.Range{Min: -1, Max: 1}, Horizon: int64(p.horizon), Gamma: p.gamma}, false)
+		whole := Whole{Returns: steps.Range(), Reward: steps.Reward, Horizon: steps.Horizon, Gamma: p.gamma}
+		var samples [2]*value.Sample
+		for k, q := range []policy.Policy{a, b} {
+			s, err := value.NewSample(d, value.Options{Gamma: p.gamma, Policy: q})
+			if err != nil {
+				t.Fatal(err)
+			}
+			samples[k] = s
+		}
+		distance, err := Distances(d, a, b, bound.Distance)
+		if err != nil {
+			t.Fatal(err)
+		}
+		span := rapid.SampledFrom([]Span{Full, {-0.5, 1}, {0, 2}}).Draw(t, "span")
+		worth := p.value(0, p.horizon) - other.value(0, p.horizon)
+		x, z := make([]float64, len(chances)), make([]float64, len(chances))
+		for name, c := range map[string]Difference{"decision by decision": {bound.Distance, &steps, nil, span}, "whole": {bound.Distance, nil, &whole, span}} {
+			c.Contributions(x, z, samples[0], samples[1], distance)
+			for _, cap := range []float64{math.Inf(1), 1, 0.4} {
+				low, high, mean := 0.0, 1.0, 0.0
+				for i, chance := range chances {
+					shrink := 1.0
+					if g := x[i] + z[i]; g > cap {
+						shrink = cap / g
+					}
+					low += chance * shrink * x[i]
+					high -= chance * shrink * z[i]
+					mean += chance * (x[i] + z[i])
+					if p.horizon == 1 && bound.Weight > 0 && x[i]+z[i] > bound.Weight+1e-9 {
+						t.Errorf("%s: a weight of %v above the bound %v", name, x[i]+z[i], bound.Weight)
+					}
+				}
+				at := (worth - c.Range().Min) / c.Range().Width()
+				if at < low-1e-9 || at > high+1e-9 || mean > 1+1e-9 {
+					t.Errorf("%s, cap %v: the difference is at %v; want from %v to %v; mean weight %v", name, cap, at, low, high, mean)
+				}
+				if math.IsInf(cap, 1) && p.cut == 0 && p.supported() && other.supported() && high-low > 1e-9 {
+					t.Errorf("%s: nothing is missing, and the bounds are %v and %v", name, low, high)
+				}
+			}
+		}
+	})
+}
+
 // TestAlikePoliciesCancel: a policy against itself adds the same to both sides, and
 // with weights of 1 nobody differs from anybody.
 func TestAlikePoliciesCancel(t *testing.T) {

@@ -158,7 +158,7 @@ func (b Bounds) EndNoise(cap float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if b.Uncut != nil {
+	if b.Bare() {
 		return m.SD().Difference / 2 / float64(b.Public.Persons), nil
 	}
 	return m.SD().Sum / float64(b.Public.Persons), nil

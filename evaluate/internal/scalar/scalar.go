@@ -44,8 +44,10 @@ type Estimate struct {
 	// share bought; nil where nothing was paid for it.
 	Clip      *facts.Range `json:"clip"`
 	MaxWeight *float64     `json:"max_weight"`
-	Overlap   *Overlap     `json:"overlap"`
-	Baseline  *Guess       `json:"baseline"`
+	// Anchor is where outcomes of a difference are measured from, as a share of their range.
+	Anchor   *float64 `json:"anchor"`
+	Overlap  *Overlap `json:"overlap"`
+	Baseline *Guess   `json:"baseline"`
 }
 
 // Stages are the Gaussian releases that a scalar estimator may make, in the
@@ -62,6 +64,8 @@ type Stages struct {
 	Clip     float64 // histogram that the clip is chosen from
 	Weights  float64 // moments of the weights, for diagnostics
 	Clipped  float64 // number of persons that the clip cuts, for diagnostics
+	Anchor   float64 // where outcomes of a difference are measured from
+	Spread   float64 // how far a difference scatters, which decides whether they are
 	Main     float64 // the estimate
 }
 
@@ -71,7 +75,7 @@ func (s *Stages) Each() []*float64 {
 	for k := range s.Rounds {
 		out = append(out, &s.Rounds[k])
 	}
-	return append(out, &s.Baseline, &s.Start, &s.Clip, &s.Weights, &s.Clipped, &s.Main)
+	return append(out, &s.Baseline, &s.Start, &s.Clip, &s.Weights, &s.Clipped, &s.Anchor, &s.Spread, &s.Main)
 }
 
 // Taken lists the stages that are not left out, in order.
@@ -126,6 +130,8 @@ func stagesOf(e *Estimate, paid Stages, capped bool) error {
 		return fmt.Errorf("diagnostics.baseline is there exactly where it was paid for")
 	case (e.MaxWeight != nil) != (capped && paid.Clip != 0):
 		return fmt.Errorf("diagnostics.max_weight is there exactly where it was paid for")
+	case (e.Anchor != nil) != (paid.Anchor != 0):
+		return fmt.Errorf("diagnostics.anchor is there exactly where it was paid for")
 	}
 	return nil
 }

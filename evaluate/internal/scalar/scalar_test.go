@@ -1,11 +1,12 @@
 package scalar
 
 import (
+	"math"
+	"testing"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
-	"math"
-	"testing"
 )
 
 // TestAllowanceRestoresCoverage integrates the coverage of z sqrt(V) over a

@@ -58,10 +58,18 @@ func (b Bounds) ExpectedUncut() (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	persons := float64(b.Public.Persons)
-	half := b.Z() * math.Hypot(m.SD().Difference/2/persons, math.Sqrt(b.Uncut.Square/persons)/2)
-	return math.Hypot(half, b.unseen()*cap/2/persons), nil
+	return b.uncutHalf(m.SD(), b.Uncut.Square, cap), nil
 }
+
+// uncutHalf is the same for weights of a mean square.
+func (b Bounds) uncutHalf(sd mechanism.PairSD, square, cap float64) float64 {
+	persons := float64(b.Public.Persons)
+	half := b.Z() * math.Hypot(sd.Difference/2/persons, math.Sqrt(square/persons)/2)
+	return math.Hypot(half, b.unseen()*cap/2/persons)
+}
+
+// Bare tells that no guard is needed, whatever the data are like.
+func (b Bounds) Bare() bool { return b.Uncut != nil && b.Noise.Clip == 0 }
 
 // Atom is a weight and the share of persons who have it.
 type Atom struct{ Weight, Share float64 }

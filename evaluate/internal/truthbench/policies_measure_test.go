@@ -87,6 +87,9 @@ func ways(t *testing.T, p truthbench.Problem, r rivals, public evaluate.Public) 
 		q := knowing(p, public, r.policy[:]...)
 		q.Target = nil
 		q.Targets = &evaluate.Targets{Levels: levels, Contrasts: [][2]string{r.names}}
+		if *designed {
+			q.Targets.Drawn = p.Behavior
+		}
 		for k := range 2 {
 			q.Targets.Policies = append(q.Targets.Policies, evaluate.NamedPolicy{Name: r.names[k], Policy: r.policy[k]})
 		}

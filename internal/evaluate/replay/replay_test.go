@@ -39,6 +39,8 @@ func options() map[string]map[string]any {
 		"dp-wis auto":               {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
 		"dp-wis several":            {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
 		"dp-pdis several":           {"name": "dp-pdis", "several": true},
+		"dp-wis differences":        {"name": "dp-wis", "near": true, "max_weight": 3},
+		"dp-pdis differences":       {"name": "dp-pdis", "near": true},
 		"dp-is choice":              {"name": "dp-is", "choice": true, "max_weight": 3},
 		"dp-wis choice":             {"name": "dp-wis", "choice": true},
 		"dp-pdis choice":            {"name": "dp-pdis", "choice": true, "confounding": 1.5},
@@ -133,6 +135,19 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			p.Target = nil
 			p.Targets = &evaluate.Targets{Levels: []string{"a", "b"}, Contrasts: [][2]string{{"a", "b"}, {"b", "logged"}},
 				Policies: []evaluate.NamedPolicy{{Name: "a", Policy: policy.ProbColumn{}}, {Name: "b", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}}}
+		case "near":
+			p.Target, p.Targets = nil, &evaluate.Targets{Contrasts: [][2]string{{"a", "b"}, {"b", "logged"}}, Drawn: uniform}
+			for k, name := range []string{"a", "b"} {
+				probs := []float64{}
+				for s := range states {
+					x := 0.5 + 0.1*float64((s+k)%3-1)
+					probs = append(probs, x, 1-x)
+				}
+				table, err := policy.NewTable(probs, 2, "obs_state")
+				check(err)
+				p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: name, Policy: table})
+			}
+			p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: "logged", Policy: policy.Logged{}})
 		case "choice":
 			constant, err := policy.NewConstant(1)
 			check(err)

@@ -7,29 +7,83 @@ its own: it hands data over, asks, and shows what was released. docs/python.md i
 Start with :func:`logs`, a policy of :mod:`discreet.policy`, and :class:`Question`; or with :func:`survival`.
 """
 
-from discreet import account, policy
-from discreet._binary import version
-from discreet._curves import Curve, Median, Survival, SurvivalArm, SurvivalDifference
-from discreet._data import Logs, logs
-from discreet._distribution import Distribution
-from discreet._errors import (
-    AskRefused,
-    BudgetRefused,
-    CuratorNotice,
-    DiscreetError,
-    InputError,
-    Notice,
-    PendingError,
-    PrivacyError,
-)
-from discreet._learned import Learned
-from discreet._ledger import Ledger
-from discreet._question import Plan, Question, compare
-from discreet._release import Answer, Release
-from discreet._remote import Remote, RemoteAsk, RemotePlan
-from discreet._survival import SurvivalQuestion, survival
-from discreet._training import audit, audit_samples, train
-from discreet.sums import OfSums
+import sys
+
+if sys.platform == "win32":
+    raise ImportError("discreet needs Linux or macOS: on Windows, run it in WSL")
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from discreet import account, benchmark, convert, datasets, events, fleet, gym, policy, sums
+    from discreet._binary import version
+    from discreet._curves import Curve, Median, Survival, SurvivalArm, SurvivalDifference
+    from discreet._data import Logs, logs
+    from discreet._distribution import Distribution
+    from discreet._errors import (
+        AskRefused,
+        BudgetRefused,
+        CuratorNotice,
+        DiscreetError,
+        InputError,
+        Notice,
+        PendingError,
+        PrivacyError,
+    )
+    from discreet._learned import Learned
+    from discreet._ledger import Ledger
+    from discreet._plan import Plan
+    from discreet._question import Question, compare
+    from discreet._release import Answer, Release
+    from discreet._remote import Remote, RemoteAsk, RemotePlan
+    from discreet._session import Session
+    from discreet._several import Releases
+    from discreet._survival import SurvivalQuestion, survival
+    from discreet._training import audit, audit_samples, train
+    from discreet.sums import OfSums
+
+__version__ = "0.1.0"
+
+# Where each name is; a module is imported when a name of it is first used.
+_PLACES = {
+    "_binary": ("version",),
+    "_curves": ("Curve", "Median", "Survival", "SurvivalArm", "SurvivalDifference"),
+    "_data": ("Logs", "logs"),
+    "_distribution": ("Distribution",),
+    "_errors": (
+        "AskRefused", "BudgetRefused", "CuratorNotice", "DiscreetError", "InputError", "Notice", "PendingError",
+        "PrivacyError",
+    ),
+    "_learned": ("Learned",),
+    "_ledger": ("Ledger",),
+    "_plan": ("Plan",),
+    "_question": ("Question", "compare"),
+    "_release": ("Answer", "Release"),
+    "_remote": ("Remote", "RemoteAsk", "RemotePlan"),
+    "_session": ("Session",),
+    "_several": ("Releases",),
+    "_survival": ("SurvivalQuestion", "survival"),
+    "_training": ("audit", "audit_samples", "train"),
+    "sums": ("OfSums",),
+}  # fmt: skip
+_MODULES = ("account", "benchmark", "convert", "datasets", "events", "fleet", "gym", "policy", "sums")
+_NAMES = {name: module for module, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"discreet.{name}")
+    if name in _NAMES:
+        found = getattr(import_module(f"discreet.{_NAMES[name]}"), name)
+        globals()[name] = found
+        return found
+    raise AttributeError(f"module 'discreet' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
 
 __all__ = [
     "Answer",
@@ -51,9 +105,11 @@ __all__ = [
     "PrivacyError",
     "Question",
     "Release",
+    "Releases",
     "Remote",
     "RemoteAsk",
     "RemotePlan",
+    "Session",
     "Survival",
     "SurvivalArm",
     "SurvivalDifference",
@@ -61,9 +117,16 @@ __all__ = [
     "account",
     "audit",
     "audit_samples",
+    "benchmark",
     "compare",
+    "convert",
+    "datasets",
+    "events",
+    "fleet",
+    "gym",
     "logs",
     "policy",
+    "sums",
     "survival",
     "train",
     "version",

@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from discreet import _worker
-from discreet._errors import DiscreetError, InputError, Notice, PendingError, from_binary, in_python
+from discreet._errors import DiscreetError, InputError, Notice, PendingError, from_binary, rows_in
+from discreet._words import in_python
 
 
 def path() -> str:
@@ -55,6 +56,10 @@ class Output:
     def text(self) -> str:
         """Standard output as text."""
         return self.raw.decode()
+
+    def of_rows(self, order: Any) -> Output:
+        """Say the rows of the notices as the frame has them."""
+        return Output(self.raw, tuple(rows_in(n, order) for n in self.notices))
 
     def json(self) -> Any:
         """Read standard output as JSON."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from discreet._errors import InputError
+from discreet._plots import axes, color, finish
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[np.float64]
 
-# How arms are told apart, without their colours as well; the colours are those of Okabe and Ito.
-_COLORS = ("#1f4e79", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#7f7f7f")
+# How arms are told apart, without their colours as well.
 _LINES: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (8, 2)), (0, (3, 1, 1, 1, 1, 1)), (0, (1, 3)), (0, (5, 5)))
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 # Ticks of time at most, and characters of their labels; how far beyond the last bin the last step is drawn, as a
@@ -286,8 +286,6 @@ class Survival:
         InputError
             There is no control.
         """
-        from discreet._plots import axes
-
         if not self.differences:
             raise InputError("the release compares no arms", remedy="give control= to discreet.survival")
         ax = axes(ax, (6.4, 3.6))
@@ -297,13 +295,13 @@ class Survival:
         ax.axhline(0, color="0.6", linewidth=1, zorder=0)
         for i, d in enumerate(self.differences):
             c, place = d.survival, [a.name for a in self.arms].index(d.arm)  # as that arm's own curve is drawn
-            color, line, marker = (kinds[place % len(kinds)] for kinds in (_COLORS, _LINES, _MARKERS))
+            shade, line, marker = color(place), _LINES[place % len(_LINES)], _MARKERS[place % len(_MARKERS)]
             x = ends + narrowest * 0.6 * (i - (count - 1) / 2) / count
-            ax.vlines(x, c.lower, c.upper, color=color, linestyle=line, linewidth=1.4)
+            ax.vlines(x, c.lower, c.upper, color=shade, linestyle=line, linewidth=1.4)
             for limit in (c.lower, c.upper):
-                ax.plot(x, limit, linestyle="none", marker="_", markersize=6, color=color)
+                ax.plot(x, limit, linestyle="none", marker="_", markersize=6, color=shade)
             known = len(c.values)
-            ax.plot(x[:known], c.values, linestyle="none", marker=marker, markersize=5, color=color, label=d.name)
+            ax.plot(x[:known], c.values, linestyle="none", marker=marker, markersize=5, color=shade, label=d.name)
         ax.set_ylabel("difference of survival")
         _legend(ax)
         self._times(ax, per, unit)
@@ -316,14 +314,12 @@ class Survival:
         """Draw curves that begin at `start`, and the numbers at risk below."""
         import numpy as np
 
-        from discreet._plots import axes
-
         ax = axes(ax, (6.4, 3.9 + 0.16 * len(curves)))
         ends = self.ends / per
         beyond = ends[-1] * (1 + _BEYOND)
         falls = start > 0
         for i, (name, c, _) in enumerate(curves):
-            color, line = _COLORS[i % len(_COLORS)], _LINES[i % len(_LINES)]
+            shade, line = color(i), _LINES[i % len(_LINES)]
             edges = np.concatenate(([0.0], ends, [beyond]))
             # Of a bin that is a range of times only what follows at its end is known: before it the curve may be
             # anywhere between that and what it was at its beginning.
@@ -332,10 +328,10 @@ class Survival:
             behind = np.append(behind, behind[-1]) if self.grouped else np.concatenate(([start], behind))
             x = np.repeat(edges, 2)[1:-1]
             y, z = np.repeat(ahead, 2), np.repeat(behind, 2)
-            band = ax.fill_between(x, np.minimum(y, z), np.maximum(y, z), color=color, alpha=0.16, linewidth=0)
+            band = ax.fill_between(x, np.minimum(y, z), np.maximum(y, z), color=shade, alpha=0.16, linewidth=0)
             band.set_gid(f"band of {name}")
             for limit in (y, z):
-                ax.plot(x, limit, color=color, linestyle=line, linewidth=0.6, alpha=0.7, label="_limit")
+                ax.plot(x, limit, color=shade, linestyle=line, linewidth=0.6, alpha=0.7, label="_limit")
             known = len(c.values)
             x = np.concatenate(([0.0], ends[:known]))
             y = np.concatenate(([start], c.values))
@@ -343,7 +339,7 @@ class Survival:
                 x, y = np.append(x, beyond), np.append(y, y[-1])
             marks = {"marker": _MARKERS[i % len(_MARKERS)], "markersize": 4.5, "markevery": _marked(known, len(ends))}
             drawn = "default" if self.grouped else "steps-post"
-            ax.plot(x, y, drawstyle=drawn, color=color, linestyle=line, linewidth=1.8, label=name, **marks)
+            ax.plot(x, y, drawstyle=drawn, color=shade, linestyle=line, linewidth=1.8, label=name, **marks)
         _legend(ax)
         self._times(ax, per, unit)
         ax.set_xlim(0, beyond)
@@ -362,8 +358,7 @@ class Survival:
         edges, labels, every = self._edges(per)
         ax.set_xticks(edges[::every], labels[::every])
         ax.set_xlabel(self.time + (f" ({unit})" if unit else f", divided by {per:g}" if per != 1 else ""))
-        ax.grid(alpha=0.25)
-        ax.spines[["top", "right"]].set_visible(False)
+        finish(ax)
         self._release._head(ax)
 
     def _numbers_at_risk(self, ax: Any, rows: Sequence[tuple[str, Numbers]], per: float) -> None:
@@ -386,10 +381,10 @@ class Survival:
 
         write(head, 0, 0, ha="left")
         for i, (name, numbers) in enumerate(rows):
-            color = _COLORS[i % len(_COLORS)]
-            write(name, 0, i + 1, ha="right", right=-18, color=color)
+            shade = color(i)
+            write(name, 0, i + 1, ha="right", right=-18, color=shade)
             for j in range(0, len(numbers), every):
-                write(str(round(float(numbers[j]))), edges[j], i + 1, ha="center", color=color)
+                write(str(round(float(numbers[j]))), edges[j], i + 1, ha="center", color=shade)
 
 
 def _legend(ax: Any) -> None:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
+import difflib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from discreet._check import arguments, plain
 from discreet._errors import InputError
+from discreet._frames import names_of, table_of, taken
+from discreet._types import Behavior, Episodes, Format, Missing, Outcome, Reading, Repair, Rewards, Steps, Unit
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+
+    from discreet.policy import Policy
 
 # The canonical columns that a frame may have under their own names (docs/data.md).
 _CANONICAL = (
@@ -24,9 +31,10 @@ _CANONICAL = (
     "terminated",
     "truncated",
     "discount",
+    "action_probs",
+    "observation",
+    "next_observation",
 )
-# Rows of a frame that are one batch of its stream at most.
-_GROUP = 1 << 16
 # The longest path that is taken for one.
 _LONGEST = 4096
 
@@ -60,6 +68,8 @@ class Logs:
         wanted = [c for name in _CANONICAL for c in _listed(mapped.get(name, name))]
         wanted += [column for _, column in self.observations]
         wanted += [c for names in mapped.values() for c in _listed(names) if c != "none"]
+        behavior = self.section.get("behavior", {})
+        wanted += [c for key in ("name", "names", "column") for c in _listed(behavior.get(key, []))]
         wanted += [c for c in have if c.startswith(("next_obs_", "prob_"))]
         return [c for c in dict.fromkeys(wanted) if c in have]
 
@@ -70,15 +80,55 @@ class Logs:
         have = names_of(self.data)
         for name in columns:
             if self._column(name) not in have:
-                raise InputError(f"the frame has no column {name!r}, which a policy reads", column=name)
+                raise InputError(
+                    f"the frame has no column {name!r}, which a policy reads",
+                    column=name,
+                    remedy="give columns= of the policy as the frame has them",
+                )
         table = table_of(self.data, [self._column(c) for c in columns])
         out = np.empty((table.num_rows, len(columns)))
         for i, name in enumerate(columns):
             try:
                 out[:, i] = table.column(i).to_numpy(zero_copy_only=False)
             except (TypeError, ValueError) as why:
-                raise InputError(f"column {name!r} holds no numbers; encode it first", column=name) from why
+                raise InputError(
+                    f"column {name!r} holds no numbers; encode it first", column=name, remedy="encode it first"
+                ) from why
         return out
+
+    def situations(self, policy: Policy) -> Any:
+        """Give what a policy that is computed here reads: an array, or a pandas frame with the names of its model."""
+        if policy.names is None:
+            return self.numbers(policy.inputs)
+        from discreet._plots import pandas
+
+        have = names_of(self.data)
+        for name in policy.inputs:
+            if self._column(name) not in have:
+                raise InputError(
+                    f"the frame has no column {name!r}, which a policy reads",
+                    column=name,
+                    remedy="give columns= of the policy as the frame has them",
+                )
+        pandas()
+        table = table_of(self.data, [self._column(c) for c in policy.inputs])
+        return table.rename_columns(list(policy.names)).to_pandas()
+
+    def action_numbers(self, table: Any) -> npt.NDArray[np.float64]:
+        """Give the number of the logged action of each row; -1 where that is no action."""
+        import numpy as np
+
+        column = table.column(self.section.get("columns", {}).get("action", "action"))
+        words = self.section.get("actions")
+        number = np.full(len(column), -1.0)
+        if words is None:
+            with contextlib.suppress(TypeError, ValueError):  # the binary says what is wrong with it
+                number = np.nan_to_num(np.asarray(column.to_numpy(), dtype=float), nan=-1)
+            return number
+        known = dict(words) if isinstance(words, Mapping) else {w: i for i, w in enumerate(words)}
+        coded = column.combine_chunks().dictionary_encode(null_encoding="encode")
+        of = np.array([float(known.get(w, -1)) for w in coded.dictionary.to_pylist()] or [-1.0])
+        return np.asarray(of[coded.indices.to_numpy(zero_copy_only=False)])
 
     def _column(self, name: str) -> str:
         for canonical, column in self.observations:
@@ -100,22 +150,39 @@ def logs(
     truncated: str | None = None,
     discount: str | None = None,
     observations: Sequence[str] | Mapping[str, str] | None = None,
-    behavior: str | Mapping[str, Any] | None = None,
-    actions: Sequence[str] | Mapping[str, int] | None = None,
-    unit: str = "person",
+    columns: Mapping[str, Any] | None = None,
+    behavior: Literal["design", "logged"] | Behavior | None = None,
+    actions: Sequence[str | float] | Mapping[str, int] | None = None,
+    encode: Mapping[str, Any] | None = None,
+    steps: Steps | None = None,
+    episodes: Episodes | None = None,
+    rewards: Rewards | None = None,
+    outcome: Outcome | None = None,
+    on_violation: Repair | None = None,
+    missing: Missing | None = None,
+    means: Mapping[str, float] | None = None,
+    unit: Unit = "person",
     one_row_episodes: bool = False,
     episode_per_person: bool = False,
-    format: str | None = None,
+    format: Format | None = None,
+    separator: Literal[",", ";", "|", "tab"] | None = None,
+    na: Sequence[Any] | None = None,
+    multiline: bool = False,
+    rows: str | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> Logs:
     """Say what logged trajectories are and how they are read: one row a decision.
 
+    Rows may stand in any order: those of an episode are put together and in the order of their steps before a frame is
+    handed over. Of files the binary does so with ``steps={"sort": True}``.
+
     Parameters
     ----------
     data
-        A frame (pandas, polars, a pyarrow table, a dict of arrays, anything with ``__arrow_c_stream__``), or the path
-        of a file, a glob, a Minari directory, or a list of paths. Files are read by the binary alone. Of a frame the
-        columns below go to the binary as an Arrow stream in a memory file, and no others.
+        A frame (pandas, polars, a pyarrow table or reader, a dict of arrays, a split of a Hugging Face dataset, a
+        cursor of ADBC after ``execute``, anything with ``__arrow_c_stream__``), or the path of a file, a glob, a Minari
+        directory, or a list of paths. Files are read by the binary alone. Of a frame the columns below go to the
+        binary as an Arrow stream in a memory file, and no others. What can be read once is read here, into memory.
     person
         The column that says whose a row is, or a list of columns that say so together, as for `episode`. Required
         unless `unit` is another.
@@ -126,20 +193,26 @@ def logs(
     observations
         Columns with what was observed before a decision: a list, or a mapping of names to columns. A name without the
         prefix ``obs_`` gets it. By default the columns whose name begins with ``obs_``.
+    columns
+        Other canonical names and their columns, such as ``{"step": "none"}``: the file has no such column.
     behavior
         Where the probabilities of the logged actions come from: ``"design"`` (fixed beforehand, as in a trial),
         ``"logged"`` (recorded when the action was drawn), or the mapping ``data.behavior`` of docs/configuration.md.
         Required for every policy but the logged one.
     actions
         Words for the actions 0, 1, ..., in their order, or a mapping of words to numbers.
+    encode, steps, episodes, outcome, on_violation, missing, means
+        As the keys of these names in the section ``data`` of docs/configuration.md.
+    rewards
+        The key ``data.reward``: on which rows the reward stands, and what an empty one means.
     unit
         What is protected: ``"person"``, or ``"episode"`` or ``"row"``, which protect less.
     one_row_episodes, episode_per_person
-        As in docs/configuration.md, section ``data``.
-    format
-        Of files, as the key ``data.format`` has it, where the extension does not say it.
+        Whether every row is an episode, or all rows of a person are one.
+    format, separator, na, multiline, rows
+        Of files, as the keys of these names have it.
     more
-        Further keys of the section ``data``, such as ``encode``, ``steps``, ``missing`` or ``on_violation``.
+        Keys of the section ``data`` by their own names.
 
     Returns
     -------
@@ -150,21 +223,41 @@ def logs(
     InputError
         The data are neither a frame nor paths, a column is missing, or something is not said that must be.
     """
-    if unit not in ("person", "episode", "row"):
-        raise InputError(f"unit is {unit!r}; want person, episode or row")
+    said = arguments(
+        {
+            "actions": actions, "behavior": behavior, "columns": columns, "encode": encode, "steps": steps,
+            "episodes": episodes, "rewards": rewards, "outcome": outcome, "on_violation": on_violation,
+            "missing": missing, "means": means, "unit": unit, "one_row_episodes": one_row_episodes,
+            "episode_per_person": episode_per_person, "format": format, "separator": separator, "na": na,
+            "multiline": multiline, "rows": rows,
+        },
+        Reading,
+    )  # fmt: skip
     if unit == "person" and person is None:
         raise InputError(
             "person is not given: name the column that says whose a row is, "
             "or say unit='episode' or 'row', which protects less than a person",
             remedy="give person=",
         )
-    section: dict[str, Any] = dict(more or {})
+    section: dict[str, Any] = plain(more or {})
     if "path" in section:
         raise InputError("more names a path; the data are the first argument", remedy="leave path out of more")
-    outcome = section.get("outcome")
-    if isinstance(outcome, Mapping) and "path" in outcome:
-        files = outcome["path"]
-        section["outcome"] = {**outcome, "path": [_path(p) for p in (files if isinstance(files, list) else [files])]}
+    for key in (
+        "columns", "encode", "steps", "episodes", "outcome", "on_violation", "missing", "means", "actions",
+        "separator", "na", "rows", "multiline", "one_row_episodes", "episode_per_person",
+    ):  # fmt: skip
+        if said[key] is not None and said[key] is not False:
+            section[key] = said[key]
+    if rewards is not None:
+        section["reward"] = said["rewards"]
+    if behavior is not None:
+        section["behavior"] = {"source": behavior} if isinstance(behavior, str) else said["behavior"]
+    for key in ("outcome", "behavior"):
+        named = section.get(key)
+        if isinstance(named, Mapping) and "path" in named:
+            files = named["path"]
+            found = [_path(p) for p in (files if isinstance(files, list) else [files])]
+            section[key] = {**named, "path": found if key == "outcome" else found[0]}
     given: dict[str, str | Sequence[str] | None] = {
         "unit_id": person,
         "episode_id": episode,
@@ -176,17 +269,10 @@ def logs(
         "truncated": truncated,
         "discount": discount,
     }
-    columns: dict[str, Any] = dict(section.pop("columns", {}))
+    mapped: dict[str, Any] = dict(section.pop("columns", {}))
     for name, column in given.items():
         if column is not None and column != name:
-            columns[name] = column if isinstance(column, str) else list(column)
-    for key, value in (("one_row_episodes", one_row_episodes), ("episode_per_person", episode_per_person)):
-        if value:
-            section[key] = True
-    if actions is not None:
-        section["actions"] = dict(actions) if isinstance(actions, Mapping) else list(actions)
-    if behavior is not None:
-        section["behavior"] = {"source": behavior} if isinstance(behavior, str) else dict(behavior)
+            mapped[name] = column if isinstance(column, str) else list(column)
     if isinstance(data, (str, os.PathLike)):
         data = _path(data)
     elif isinstance(data, list):
@@ -197,9 +283,11 @@ def logs(
             )
         data = [_path(p) for p in data]
     else:
+        data = taken(data)
         names_of(data)
-        if format is not None:
-            raise InputError("format is for files; a frame has none")
+        for key, given_ in (("format", format), ("separator", separator), ("na", na), ("rows", rows)):
+            if given_ is not None:
+                raise InputError(f"{key} is for files; a frame has none", remedy=f"leave {key}= out")
     pairs: list[tuple[str, str]] = []
     if observations is None:
         if not isinstance(data, (str, list)):
@@ -207,9 +295,9 @@ def logs(
     else:
         named = observations if isinstance(observations, Mapping) else {c: c for c in observations}
         pairs = [(n if n.startswith("obs_") else f"obs_{n}", c) for n, c in named.items()]
-        columns.update({name: column for name, column in pairs if name != column})
-    if columns:
-        section["columns"] = columns
+        mapped.update({name: column for name, column in pairs if name != column})
+    if mapped:
+        section["columns"] = mapped
     if format is not None:
         section["format"] = format
     out = Logs(data, section, unit, tuple(pairs))
@@ -218,7 +306,12 @@ def logs(
         wanted = [c for names in given.values() if names is not None for c in _listed(names)]
         for name in [*wanted, *[c for _, c in pairs]]:
             if name not in have:
-                raise InputError(f"the frame has no column {name!r}; it has {', '.join(have[:20])}", column=name)
+                near = difflib.get_close_matches(name, have, 1)
+                raise InputError(
+                    f"the frame has no column {name!r}; it has {', '.join(have[:20])}",
+                    column=name,
+                    remedy=f"name {near[0]!r}" if near else "name a column that it has",
+                )
     return out
 
 
@@ -237,64 +330,3 @@ def _path(given: str | os.PathLike[Any]) -> str:
             remedy="give a frame, or a path",
         )
     return os.path.abspath(name)
-
-
-def names_of(frame: Any) -> list[str]:
-    """List the columns of a frame."""
-    if isinstance(frame, Mapping):
-        return [str(c) for c in frame]
-    if hasattr(frame, "collect_schema"):  # polars, whose lazy frames know their columns by no other name
-        return [str(c) for c in frame.collect_schema().names()]
-    for attribute in ("column_names", "columns"):
-        found = getattr(frame, attribute, None)
-        if found is not None and not callable(found):
-            return [str(c) for c in found]
-    raise InputError(
-        f"{type(frame).__name__} is no frame that can be read; "
-        "give a pandas or polars frame, a pyarrow table, a dict of arrays, or a path"
-    )
-
-
-def table_of(frame: Any, columns: Sequence[str]) -> Any:
-    """Take columns of a frame as a pyarrow table, without a copy where the frame's memory allows it."""
-    import pyarrow as pa
-
-    wanted = list(columns)
-    module = type(frame).__module__.split(".")[0]
-    try:
-        if module == "pandas":
-            return pa.Table.from_pandas(frame[wanted], preserve_index=False)
-        if module == "polars":
-            chosen = frame.select(wanted)
-            return (chosen.collect() if hasattr(chosen, "collect") else chosen).to_arrow()
-        if isinstance(frame, pa.Table):
-            return frame.select(wanted)
-        if isinstance(frame, Mapping):
-            return pa.table({name: frame[name] for name in wanted})
-        return pa.table(frame).select(wanted)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as why:
-        name = next((c for c in wanted if len(wanted) > 1 and not _converts(frame, c)), wanted[0])
-        # Arrow's own words may quote a value.
-        raise InputError(
-            f"{name}: holds values of no single type; convert the column first, such as to numbers",
-            column=name,
-            remedy="convert the column first, such as to numbers",
-        ) from why
-
-
-def _converts(frame: Any, column: str) -> bool:
-    try:
-        table_of(frame, [column])
-    except InputError:
-        return False
-    return True
-
-
-def write(table: Any, descriptor: int) -> None:
-    """Write a table as an Arrow stream to an open file, some rows at a time."""
-    import pyarrow as pa
-
-    bare = table.replace_schema_metadata(None)
-    with os.fdopen(os.dup(descriptor), "wb") as sink, pa.ipc.new_stream(sink, bare.schema) as stream:
-        stream.write_table(bare, max_chunksize=_GROUP)
-    os.lseek(descriptor, 0, os.SEEK_SET)

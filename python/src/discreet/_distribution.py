@@ -67,20 +67,19 @@ class Distribution:
         """
         import numpy as np
 
-        from discreet._plots import axes
+        from discreet._plots import axes, color, finish
 
         ax = axes(ax, (6.4, 3.9))
         how = "steps-post" if self.discrete else "default"
         # In a bin the function lies between what it is at its start and at its end.
         behind = self.lower if self.discrete else np.concatenate(([0.0], self.lower[:-1]))
         step = "post" if self.discrete else "pre"
-        ax.fill_between(self.ends, behind, self.upper, step=step, alpha=0.16, color="#1f4e79", linewidth=0)
-        ax.plot(self.ends, self.values, drawstyle=how, color="#1f4e79", marker="o", markersize=3.5, linewidth=1.8)
+        ax.fill_between(self.ends, behind, self.upper, step=step, alpha=0.16, color=color(0), linewidth=0)
+        ax.plot(self.ends, self.values, drawstyle=how, color=color(0), marker="o", markersize=3.5, linewidth=1.8)
         ax.set_ylabel("probability of at most that")
         ax.set_xlabel("return")
         ax.set_ylim(0, 1.02)
-        ax.grid(alpha=0.25)
-        ax.spines[["top", "right"]].set_visible(False)
+        finish(ax)
         self._release._head(ax)
         return ax
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 
@@ -18,6 +19,17 @@ class DiscreetError(Exception):
 
     notices: tuple[str, ...] = ()
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What the notices tell of the data goes into no pickle.
+        return _again, (type(self), self.args, {k: v for k, v in self.__dict__.items() if k != "notices"})
+
+
+def _again(kind: type[DiscreetError], args: tuple[Any, ...], said: dict[str, Any]) -> DiscreetError:
+    out = kind.__new__(kind, *args)
+    out.args = args
+    out.__dict__.update(said)
+    return out
+
 
 class InputError(DiscreetError, ValueError):
     """The data, the question or the call is to be corrected; nothing was spent.
@@ -30,8 +42,10 @@ class InputError(DiscreetError, ValueError):
         The line of a CSV file (its header is line 1), else the row counted from 1.
     column : str or None
         The column at fault, by its name in the data.
-    remedy : str or None
+    remedy : str
         What to do.
+    key : str or None
+        The key of an evaluation whose check of the data this ended; see :meth:`discreet.Question.evaluate`.
 
     Notes
     -----
@@ -48,7 +62,9 @@ class InputError(DiscreetError, ValueError):
         remedy: str | None = None,
     ) -> None:
         super().__init__(message)
-        self.file, self.row, self.column, self.remedy = file, row, column, remedy
+        self.file, self.row, self.column = file, row, column
+        self.remedy = remedy_in(message) if remedy is None else remedy
+        self.key: str | None = None
 
 
 class BudgetRefused(DiscreetError):  # noqa: N818 - what happened, not an error of the caller's
@@ -125,78 +141,39 @@ class CuratorNotice(Notice):
     """
 
 
-# Keys of a configuration and who takes them here: arguments of discreet.logs, and of discreet.Question.
-_OF_LOGS = {"actions", "behavior", "format", "one_row_episodes", "episode_per_person"}
-_OF_QUESTION = {"persons": "persons", "gamma": "gamma", "horizon": "horizon", "reward": "reward", "return": "returns"}
-# Canonical columns and the arguments of discreet.logs that name them.
-_COLUMNS = {
-    "unit_id": "person",
-    "episode_id": "episode",
-    **{name: name for name in ("step", "action", "reward", "behavior_prob", "terminated", "truncated", "discount")},
-}
+def remedy_in(message: str) -> str:
+    """Give the part of a message that says what to do: what follows the last semicolon of its first line."""
+    return message.split("\n", 1)[0].rsplit("; ", 1)[-1]
 
 
-def in_python(text: str, *, frame: bool) -> str:
-    """Say in arguments of this package what the binary says in keys of a configuration.
-
-    Parameters
-    ----------
-    text
-        An error, a remedy or a notice of the binary.
-    frame
-        Whether the data are a frame, which the binary finds at /dev/stdin.
-
-    Returns
-    -------
-    str
-    """
-    if frame:
-        text = re.sub(r"/dev/stdin:(?=\d)", "row ", text)
-        text = text.replace("/dev/stdin: ", "").replace("/dev/stdin", "the frame")
-        text = text.replace("the file has no such column", "the frame has no such column")
-    text = re.sub(r"\bmap (\w+) to the column that holds it", _named, text)
-    text = re.sub(r"\bmap (\w+) to the column that names the person", _named, text)
-    if "data.outcome" in text:  # of discreet.survival
-        text = text.replace("an event that data.outcome does not list", "an event that causes and censored do not list")
-        text = text.replace("problem.records is complete", "complete=True is given")
-        text = text.replace("leave problem.records out", "leave complete=True out")
-        text = re.sub(r"\bdata\.outcome\.(\w+)", r"\1=", text).replace("data.outcome", "survival(...)")
-    text = text.replace("by.column", "arm=").replace("by.values", "arms=")
-    text = re.sub(r"\bprivacy\.(noise(?:_family)?)\b", r"\1=", text)
-    text = text.replace("(outside: clip)", 'in Question(more={"reward": {"min": ..., "max": ..., "outside": "clip"}})')
-    return re.sub(r"\b(data|problem)\.(\w+)((?:\.\w+)*)(: \{[^{}]*\}|: true| is complete|: complete)?", _argument, text)
+@contextlib.contextmanager
+def renumbered(order: Any) -> Iterator[None]:
+    """Say of which row of a frame an error is, where the frame was handed over in another order."""
+    try:
+        yield
+    except DiscreetError as why:
+        if order is not None:
+            why.args = tuple(rows_in(a, order) if isinstance(a, str) else a for a in why.args)
+            why.notices = tuple(rows_in(n, order) for n in why.notices)
+            if isinstance(why, InputError) and why.row is not None and 0 < why.row <= len(order):
+                why.row = int(order[why.row - 1]) + 1
+        raise
 
 
-def _named(found: re.Match[str]) -> str:
-    argument = _COLUMNS.get(found[1])
-    if argument is None:
-        return f'name its column in logs(more={{"columns": {{"{found[1]}": ...}}}})'
-    return f"name its column in logs({argument}=...)"
+def rows_in(text: str, order: Any) -> str:
+    """Say the rows in a message as the frame has them."""
 
+    def row(found: re.Match[str]) -> str:
+        at = int(found[1])
+        return f"row {int(order[at - 1]) + 1}" if 0 < at <= len(order) else found[0]
 
-def _argument(found: re.Match[str]) -> str:
-    section, key, below, value = found.groups()
-    path = "".join(f'["{part}"]' for part in below.split(".")[1:])
-    given = ""
-    if value == ": true":
-        given = "True"
-    elif value is not None and value.startswith(": {"):
-        given = re.sub(r"([A-Za-z_]\w*)", r'"\1"', value[2:])
-    elif value is not None:
-        given = '"complete"'
-    if section == "data":
-        call, name = "logs", key if key in _OF_LOGS else None
-    else:
-        call, name = "Question", _OF_QUESTION.get(key)
-    if name is not None:
-        return f"{name}={given}" if given and not path else f"{name}=" if not path else f"{name}={path}"
-    if given:
-        return f'{call}(more={{"{key}": {given}}})'
-    return f'{call}(more={{"{key}": ...}}){path}'
+    return re.sub(r"\brow (\d+)\b", row, text)
 
 
 def from_binary(told: Mapping[str, Any], *, frame: bool) -> DiscreetError:
     """Make the exception of an error that the binary wrote as JSON."""
+    from discreet._words import in_python
+
     message = in_python(str(told["message"]), frame=frame)
     if pending := told.get("pending"):
         return PendingError(message, dataset=pending["dataset"], entry=pending["entry"], key=pending["key"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,30 @@ class Learned:
         from discreet.policy import Policy
 
         return Policy("tree", {"kind": "tree"}, document=self.document)
+
+    def plot(self, ax: Any = None, *, actions: Sequence[str] | None = None) -> Any:
+        """Draw the rule as a tree of questions.
+
+        Parameters
+        ----------
+        ax
+            Matplotlib axes to draw on; new ones by default.
+        actions
+            Words for the actions, in the order of their numbers.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        from discreet._rules import tree_plot
+
+        ax = tree_plot(self.document, ax, actions)
+        ax.set_title(
+            f"worth at least {self.over_logged:.3g} more than the logged policy,\n{self.over_best_constant:.3g} more "
+            "than the best constant action (95% each)",
+            fontsize="medium",
+        )
+        return ax
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the policy as a file that ``target: {kind: tree}`` reads.

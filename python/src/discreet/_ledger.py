@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
 
 from discreet import _binary
+from discreet._check import above, arguments
+from discreet._errors import DiscreetError, InputError, PrivacyError
 from discreet._release import Release
+from discreet._types import Adjacency, Rule, Unit
 
 
 class Ledger:
@@ -34,10 +37,11 @@ class Ledger:
         dataset: str,
         epsilon: float,
         delta: float,
-        adjacency: str,
-        unit: str = "person",
-        rule: str = "gaussian",
+        adjacency: Adjacency,
+        unit: Unit = "person",
+        rule: Rule = "gaussian",
         reserve: bool = True,
+        exist_ok: bool = False,
     ) -> Ledger:
         """Begin the budget of a dataset.
 
@@ -54,6 +58,8 @@ class Ledger:
         reserve
             Whether to hold a part in reserve for charges that the rule does not support;
             without it one release of all of epsilon fits.
+        exist_ok
+            Take a dataset that is there already with this budget, unit and adjacency, as a notebook that runs again.
 
         Returns
         -------
@@ -64,11 +70,35 @@ class Ledger:
         InputError
             There is such a dataset already, or something cannot be.
         """
+        given = arguments(
+            {"epsilon": epsilon, "delta": delta, "adjacency": adjacency, "unit": unit, "rule": rule}, _Budget
+        )
+        above(given["epsilon"], "epsilon", 0)
+        above(given["delta"], "delta", 0, high=1, closed=True)
         out = cls(path, dataset)
-        flags = ["--dataset", dataset, f"--epsilon={epsilon!r}", f"--delta={delta!r}", "--adjacency", adjacency]
+        if exist_ok and out._is_there(given):
+            return out
+        flags = ["--dataset", dataset, *_flags(given), "--adjacency", adjacency]
         flags += ["--unit", unit, "--rule", rule, *([] if reserve else ["--no-reserve"])]
         _binary.run(["ledger", "init", out.path, *flags])
         return out
+
+    def _is_there(self, given: Mapping[str, Any]) -> bool:
+        """Look for the dataset in a store, and refuse one of another budget."""
+        if "://" not in self.path and not os.path.exists(self.path):
+            return False
+        try:
+            found = self.state()
+        except InputError:
+            return False
+        told, same = found["config"], found["budget"]
+        have = {**same, "adjacency": told["adjacency"], "unit": told["unit"], "rule": told["rule"]}
+        if have != dict(given):
+            raise InputError(
+                f"dataset {self.dataset!r} has the budget {have}, and {dict(given)} is asked for",
+                remedy="leave exist_ok out and name a new dataset, or give the budget that it has",
+            )
+        return True
 
     def __fspath__(self) -> str:
         """Give the path or URL, so that a ledger stands where one is wanted."""
@@ -98,6 +128,26 @@ class Ledger:
         """Epsilon and delta of the budget."""
         found = self.state()["budget"]
         return found["epsilon"], found["delta"]
+
+    @property
+    def remaining(self) -> tuple[float, float]:
+        """Epsilon and delta of the largest single release of Gaussian noise that still fits; (0, 0) where none does.
+
+        Two smaller releases may fit where one of this size does: charges do not simply add up (docs/ledger.md).
+        """
+        left = self.state()["left"]
+        if "one_gaussian_epsilon" in left:
+            return left["one_gaussian_epsilon"], left["one_gaussian_delta"]
+        return left["epsilon"], left["delta"]
+
+    @property
+    def failed_checks(self) -> list[dict[str, Any]]:
+        """Checks of the data that failed, or still run: when, and who asked. Too many lock the data until `clear`."""
+        return list(self.state().get("failed_checks", []))
+
+    def clear(self) -> None:
+        """Forget the checks of the data that failed, for the steward: look at :attr:`failed_checks` before."""
+        _binary.run(["ledger", "clear", self.path, *self._of()])
 
     def show(self) -> Any:
         """Give what was spent over time as a pandas DataFrame, a row a change.
@@ -157,8 +207,8 @@ class Ledger:
         BudgetRefused
             More than that is spent already.
         """
-        given = ["--analyst", analyst, f"--epsilon={epsilon!r}", f"--delta={delta!r}"]
-        _binary.run(["ledger", "budget", self.path, *self._of(), *given])
+        given = arguments({"epsilon": epsilon, "delta": delta}, _Budget)
+        _binary.run(["ledger", "budget", self.path, *self._of(), "--analyst", analyst, *_flags(given)])
 
     def verify(self, release: Release | None = None) -> dict[str, Any]:
         """Recompute the chain and the accounting, and hold a release against them.
@@ -180,8 +230,6 @@ class Ledger:
         """
         if release is not None:
             return release.verify(ledger=self.path)
-        from discreet._errors import DiscreetError, InputError, PrivacyError
-
         try:
             found: dict[str, Any] = _binary.run(["ledger", "verify", self.path, "--json", *self._of()]).json()
         except InputError:
@@ -192,6 +240,18 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"<Ledger {self.dataset or 'of one dataset'}>"
+
+
+class _Budget(TypedDict, total=False):
+    epsilon: float
+    delta: float
+    adjacency: Adjacency
+    unit: Unit
+    rule: Rule
+
+
+def _flags(given: Mapping[str, Any]) -> list[str]:
+    return [f"--epsilon={given['epsilon']!r}", f"--delta={given['delta']!r}"]
 
 
 def _pair(budget: Any) -> Sequence[Any]:

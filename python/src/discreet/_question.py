@@ -5,167 +5,49 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import secrets
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from discreet import _binary
-from discreet._data import Logs, names_of, table_of, write
-from discreet._errors import CuratorNotice, InputError
+from discreet._check import above, arguments, ordered, plain
+from discreet._data import Logs
+from discreet._errors import CuratorNotice, DiscreetError, InputError, PendingError, renumbered
+from discreet._frames import names_of, table_of, write
 from discreet._ledger import Ledger
+from discreet._order import order_of
+from discreet._plan import Plan
 from discreet._release import Release
+from discreet._types import (
+    Adjacency,
+    Asked,
+    By,
+    End,
+    Features,
+    Known,
+    Method,
+    Noise,
+    NoiseFamily,
+    Parameters,
+    Range,
+    Select,
+    Start,
+    Words,
+)
 from discreet.policy import Policy
 
-Range = tuple[float, float]
+if TYPE_CHECKING:
+    from discreet._several import Releases
 
 # Said after every evaluation alike, so that it tells nothing of the data.
 _FOR_CURATOR = (
     "what the evaluation found in the data is for their curator: read .notices of the release in this session; "
     "it is neither printed, shown in a notebook, saved nor pickled"
 )
-
-
-@dataclass(frozen=True, repr=False)
-class Plan:
-    """What a question costs and how far off its answer will be, known without the data.
-
-    Attributes
-    ----------
-    json : dict
-        The whole plan, as ``discreet plan --json`` prints it.
-    """
-
-    json: Mapping[str, Any]
-    _question: Question
-
-    def __repr__(self) -> str:
-        budget = self.json.get("budget")
-        if budget is None:
-            return f"<Plan {self.method}: no privacy, a reference, not for release>"
-        parts = [
-            f"epsilon {budget['epsilon']:g}, delta {budget['delta']:g}, {self.json['unit']}, {self.json['adjacency']}"
-        ]
-        choice = self.json["public"].get("choice")
-        if choice:
-            parts.append(
-                f"best named with probability {choice['permute_and_flip']:.2f} by permute-and-flip and "
-                f"{choice['limits']:.2f} by limits, as supposed; by {choice['by']}"
-            )
-        parts += [self._of(a["name"], a, a.get("range")) for a in self.json["public"].get("answers") or []]
-        if len(parts) == 1:
-            parts.append(self._of("", self.json["expected"], None))
-        return f"<Plan {self.method}: {'; '.join(p for p in parts if p)}>"
-
-    def _of(self, name: str, e: Mapping[str, Any], bounds: Mapping[str, Any] | None) -> str:
-        """Say how far off an answer will be, and whether it is one."""
-        words = [
-            (text, e[key])
-            for key, text in (
-                ("half_width", "half width"),
-                ("std_privacy", "privacy"),
-                ("std_sampling_at_most", "sampling at most"),
-                ("rmse_privacy", "privacy error over states"),
-            )
-            if e.get(key)
-        ]
-        if not words:
-            return ""
-        told = ", ".join(f"{text} {value:.3g}" for text, value in words)
-        constant = (bounds["max"] - bounds["min"]) / 2 if bounds else self.json["expected"].get("constant_at_worst")
-        error = max(e.get("half_width", 0), e.get("rmse_privacy", 0))
-        none = " (NO ANSWER: a constant chosen without data is as good)" if constant and error >= constant else ""
-        return f"{name + ': ' if name else ''}expected {told}{none}"
-
-    @property
-    def method(self) -> str:
-        """The method, chosen or asked for."""
-        return str(self.json["method"])
-
-    @property
-    def expected(self) -> Mapping[str, Any]:
-        """Expected errors in units of a return, by name (``half_width``, ``std_privacy``, ...)."""
-        answers = self.json["public"].get("answers")
-        merged = dict(self.json["expected"])
-        if answers and len(answers) == 1:
-            merged.update(
-                {k: answers[0][k] for k in ("std_privacy", "std_sampling_at_most", "half_width") if k in answers[0]}
-            )
-        return merged
-
-    @property
-    def event(self) -> Mapping[str, Any] | None:
-        """What is done to the data, as an event (docs/schema/event.v1.json); None of a reference."""
-        found: Mapping[str, Any] | None = self.json.get("event")
-        return found
-
-    @property
-    def epsilon(self) -> tuple[float, float] | None:
-        """A bracket about the epsilon of the event, at the question's delta; None of a reference."""
-        found = self.json.get("accounted")
-        return None if found is None else (found["lower"], found["upper"])
-
-    @property
-    def notes(self) -> list[str]:
-        """What there is to know beside the numbers."""
-        return list(self.json.get("notes", []))
-
-    def curve(self, epsilons: Sequence[float]) -> list[tuple[float, float]]:
-        """Plan the same question at other epsilons.
-
-        Parameters
-        ----------
-        epsilons
-            Which.
-
-        Returns
-        -------
-        list of (epsilon, half_width)
-            The expected half width of the interval, in units of a return: without missing mass, of which only the
-            data know. The widest, where there are several answers.
-
-        Raises
-        ------
-        InputError
-            The plan of this method has no half width.
-        """
-        out = []
-        for epsilon in epsilons:
-            plan = self._question.replace(epsilon=epsilon).plan()
-            widths = [a["half_width"] for a in plan.json["public"].get("answers", [])]
-            width = max(widths) if widths else plan.expected.get("half_width")
-            if width is None:
-                raise InputError(f"the plan of {plan.method} tells no half width of an interval")
-            out.append((float(epsilon), float(width)))
-        return out
-
-    def plot(self, epsilons: Sequence[float] = (0.1, 0.2, 0.5, 1, 2, 5), ax: Any = None) -> Any:
-        """Draw the expected half width against epsilon; nothing is opened and nothing is spent.
-
-        Parameters
-        ----------
-        epsilons
-            Which.
-        ax
-            Matplotlib axes to draw on; new ones by default.
-
-        Returns
-        -------
-        matplotlib.axes.Axes
-        """
-        from discreet._plots import axes
-
-        ax = axes(ax, (5, 3.2))
-        points = self.curve(epsilons)
-        ax.plot([e for e, _ in points], [w for _, w in points], marker="o", color="#1f4e79")
-        ax.set_xscale("log")
-        ax.set_xlabel("epsilon")
-        ax.set_ylabel("expected half width of the interval")
-        ax.set_ylim(bottom=0)
-        ax.set_title(f"{self.method}: what more epsilon buys")
-        ax.grid(alpha=0.3)
-        return ax
+# Methods that read no more of a target than the probability of the logged action; "auto" takes these without features.
+_LOGGED_ALONE = ("auto", "dp-is", "dp-pdis", "dp-wis", "is", "pdis", "wis")
 
 
 class Question:
@@ -182,35 +64,45 @@ class Question:
     reward
         Public bounds of one reward: (min, max).
     horizon
-        The largest number of decisions that a person contributes.
+        The largest number of decisions that a person contributes. Not needed beside `episodes` and `episode_horizon`.
     episode_horizon, episodes
         The largest number of decisions of one episode, and of episodes of a person, where these are fewer.
     end
         What the last row of an episode means: ``"terminated"``, ``"truncated"`` or ``"column"``.
     persons
         The public number of units; a public lower bound under ``add_remove_one``.
+    records
+        ``"complete"``: no record is lost or changed, as docs/configuration.md has it.
+    discounts
+        Read a discount for each decision from the data.
+    outside
+        What becomes of a reward outside of `reward`: ``"clip"`` or ``"reject"``.
     epsilon, delta, adjacency
         The guarantee; `adjacency` is ``"replace_one"`` or ``"add_remove_one"``. All are required unless `privacy` is
         ``"none"``.
     privacy
         ``"none"`` for a reference without privacy, which is not for release.
+    large_delta
+        Accept a delta of 1/persons or more, for comparisons with papers.
     method
-        A name of ``discreet methods``, or ``"auto"``, which chooses from public facts and says why.
+        A name of docs/reference/methods.md, or ``"auto"``, which chooses from public facts and says why.
+    methods
+        Several, for :meth:`plans` and :meth:`estimates`.
     parameters
         Parameters of the method by name, such as ``{"max_weight": 2}``.
     returns
         Tighter public bounds of a return, where there are some.
-    features
-        The section ``features`` of docs/configuration.md.
+    features, by, start
+        The sections of these names of docs/configuration.md.
     levels, contrasts, select
         With several policies: whose values, which differences, and which is best. `select` is ``"best"``, by
         the intervals, or a mapping: ``{"best": "permute-and-flip"}`` names a policy and releases no value.
-    noise
-        ``"exact"`` (the default) or ``"fast"``.
+    noise, noise_family
+        ``"exact"`` (the default) or ``"fast"``; ``"gaussian"``, ``"laplace"`` or ``"auto"``, of methods that have both.
     justification
         Why this question, and why this epsilon: repeated in the release.
     more
-        Further keys of the section ``problem``, such as ``records``.
+        Keys of the section ``problem`` by their own names.
 
     Raises
     ------
@@ -234,35 +126,44 @@ class Question:
         *,
         gamma: float,
         reward: Range,
-        horizon: int,
+        horizon: int | None = None,
         episode_horizon: int | None = None,
         episodes: int | None = None,
-        end: str | None = None,
+        end: End | None = None,
         persons: int | None = None,
+        records: Literal["complete"] | None = None,
+        discounts: bool = False,
+        outside: Literal["clip", "reject"] | None = None,
+        returns: Range | None = None,
         epsilon: float | None = None,
         delta: float | None = None,
-        adjacency: str | None = None,
-        privacy: str | None = None,
-        method: str = "auto",
-        parameters: Mapping[str, Any] | None = None,
-        returns: Range | None = None,
-        features: Mapping[str, Any] | None = None,
-        levels: str | Sequence[str] | None = None,
-        contrasts: str | Sequence[Sequence[str]] | None = None,
-        select: str | Mapping[str, Any] | None = None,
-        noise: str | None = None,
+        adjacency: Adjacency | None = None,
+        privacy: Literal["none"] | None = None,
+        large_delta: bool = False,
+        noise: Noise | None = None,
+        noise_family: NoiseFamily | None = None,
+        method: Method = "auto",
+        methods: Sequence[Method] | None = None,
+        parameters: Parameters | None = None,
+        features: Features | None = None,
+        by: By | None = None,
+        start: Start | None = None,
+        levels: Literal["all", "none"] | Words | None = None,
+        contrasts: Literal["all", "logged"] | Sequence[Words] | None = None,
+        select: Literal["best"] | Select | None = None,
         justification: str | None = None,
         more: Mapping[str, Any] | None = None,
     ) -> None:
-        self._arguments: dict[str, Any] = {
-            key: value for key, value in locals().items() if key not in ("self", "logs", "target", "__class__")
-        }
+        given = {key: value for key, value in locals().items() if key not in ("self", "logs", "target", "__class__")}
+        if not isinstance(logs, Logs):
+            raise InputError(f"logs is a {type(logs).__name__}; want what discreet.logs(data, ...) gives")
         self.logs = logs
         self._single = isinstance(target, Policy)
-        self.targets: dict[str, Policy] = {"target": target} if isinstance(target, Policy) else dict(target)
-        guarantee(self._arguments, others=("noise",))
-        if not self.targets:
-            raise InputError("there is no target; give a policy")
+        self.targets: dict[str, Policy] = _targets(target)
+        self._arguments = arguments(given, Known)
+        self._waiting: dict[tuple[Any, ...], str] = {}
+        guarantee(self._arguments, others=("noise", "noise_family"))
+        self._check()
         if "behavior" not in logs.section and any(p.kind != "logged" for p in self.targets.values()):
             raise InputError(
                 "the logs do not say where the probabilities of the logged actions come from, "
@@ -276,6 +177,64 @@ class Question:
                     "read them into a frame first, such as polars.read_parquet(path)",
                     remedy="give a frame to discreet.logs",
                 )
+
+    def _check(self) -> None:
+        """Refuse public facts that cannot be."""
+        a = self._arguments
+        above(a["gamma"], "gamma", 0, high=1)
+        ordered(a["reward"], "reward")
+        ordered(a["returns"], "returns")
+        for name in ("horizon", "episode_horizon", "episodes", "persons"):
+            above(a[name], f"{name}", 1, closed=True)
+        if a["horizon"] is None and (a["episodes"] is None or a["episode_horizon"] is None):
+            raise InputError(
+                "horizon is not given: the largest number of decisions that a person contributes; "
+                "give horizon=, or episodes= and episode_horizon=",
+                remedy="give horizon=",
+            )
+        above(a["epsilon"], "epsilon", 0)
+        above(a["delta"], "delta", 0, high=1, closed=True)
+        if self._single and [n for n in ("levels", "contrasts", "select") if a[n] is not None]:
+            raise InputError(
+                "levels, contrasts and select are of several policies, and target is one",
+                remedy="give a mapping of names to policies",
+            )
+        asked = [n for n in a["levels"] or [] if a["levels"] not in ("all", "none")]
+        pairs = a["contrasts"] if isinstance(a["contrasts"], list) else []
+        if any(len(p) != 2 for p in pairs):
+            raise InputError("contrasts= holds what is no pair of names; give pairs such as [('new', 'old')]")
+        for name in [*asked, *(n for p in pairs for n in p)]:
+            if name not in self.targets and name != "logged":
+                raise InputError(
+                    f"no policy is named {name!r}; the names are {', '.join(self.targets)}",
+                    remedy=f"name one of {', '.join(self.targets)}",
+                )
+
+        self._check_words()
+
+    def _check_words(self) -> None:
+        """Refuse a constant action that is a word which the logs do not number."""
+        known = self.logs.section.get("actions")
+        for policy in self.targets.values():
+            word = policy.keys.get("action")
+            if isinstance(word, str) and (known is None or word not in known):
+                have = "" if known is None else f", which lists {', '.join(map(repr, known))}"
+                raise InputError(
+                    f"the action {word!r} is a word that logs(actions=...) does not number{have}",
+                    remedy="list the words in logs(actions=...), in the order of their numbers",
+                )
+
+    def __repr__(self) -> str:
+        a = self._arguments
+        what = next(iter(self.targets.values())).label if self._single else ", ".join(self.targets)
+        if a["privacy"] is not None:
+            paid = "no privacy, a reference"
+        else:
+            paid = f"epsilon {a['epsilon']:g}, delta {a['delta']:g}, {self.logs.unit}, {a['adjacency']}"
+        return f"<Question {self._method()} of {what}: {paid}>"
+
+    def _method(self) -> str:
+        return ", ".join(self._arguments.get("methods") or [self._arguments.get("method", "survival")])
 
     def replace(self, **changes: Any) -> Question:
         """Ask the same with some arguments changed.
@@ -303,11 +262,14 @@ class Question:
         data: dict[str, Any] = {"path": self.logs.data, **self.logs.section}
         if self.logs.is_frame:
             data.update(path=path, format="arrow")
+        reward: dict[str, Any] = {"min": a["reward"][0], "max": a["reward"][1]}
+        if a["outside"] is not None:
+            reward["outside"] = a["outside"]
         problem: dict[str, Any] = {
             "gamma": a["gamma"],
-            "reward": {"min": a["reward"][0], "max": a["reward"][1]},
-            "horizon": a["horizon"],
-            **{key: a[key] for key in ("episode_horizon", "episodes", "end") if a[key] is not None},
+            "reward": reward,
+            **{k: a[k] for k in ("horizon", "episode_horizon", "episodes", "end", "records") if a[k] is not None},
+            **({"discounts": True} if a["discounts"] else {}),
             **(a["more"] or {}),
         }
         if a["persons"] is not None:
@@ -325,7 +287,7 @@ class Question:
         else:
             out["targets"] = targets
         out.update(self._privacy())
-        for key in ("features", "levels", "contrasts", "select", "justification"):
+        for key in ("features", "by", "start", "levels", "contrasts", "select", "justification"):
             if a[key] is not None:
                 out[key] = a[key]
         return out
@@ -337,6 +299,8 @@ class Question:
             return {"privacy": a["privacy"]}
         section = {key: a[key] for key in ("adjacency", "epsilon", "delta")}
         chosen = {key: a[key] for key in ("noise", "noise_family") if a.get(key) is not None}
+        if a.get("large_delta"):
+            chosen["large_delta"] = True
         return {"privacy": {"unit": self.logs.unit, **section, **chosen}}
 
     def _columns(self) -> list[str]:
@@ -345,19 +309,45 @@ class Question:
 
     def _target(self, name: str, policy: Policy) -> dict[str, Any]:
         keys = dict(policy.keys)
-        if policy.kind == "column" and not self._single:
-            keys["column"] = keys.pop("name")
         if policy.document is not None:
             keys["path"] = f"{name}.policy.json"
         if policy.compute is not None:
-            keys["names"] = self._computed(name, policy)
+            if self._of_logged_action(policy):
+                keys = {"kind": "column", "name": f"{name}, by the caller's word"}
+            else:
+                keys["names"] = self._computed(name, policy)
+        if keys["kind"] == "column" and not self._single:
+            keys["column"] = keys.pop("name")
         return keys if self._single else {"name": name, **keys}
+
+    def _of_logged_action(self, policy: Policy) -> bool:
+        """Whether the probability of the logged action is all that is read of a policy that is computed here."""
+        a, behavior = self._arguments, self.logs.section.get("behavior", {})
+        others = [p for p in self.targets.values() if p is not policy]
+        return (
+            a.get("method") in _LOGGED_ALONE
+            and a.get("features") is None
+            and behavior.get("kind", "column") == "column"  # of a design that is stated, the plan reads more
+            and "precision" not in behavior
+            and not any(p.compute is not None or p.kind == "column" for p in others)
+        )
 
     def _computed(self, name: str, policy: Policy) -> list[str]:
         return [f"{name}, by the caller's word: {action}" for action in range(policy.actions)]
 
-    def plan(self) -> Plan:
+    def plan(
+        self,
+        *,
+        ledger: Ledger | str | os.PathLike[str] | None = None,
+        dataset: str | None = None,
+        analyst: str | None = None,
+    ) -> Plan:
         """Say what the question costs and how far off its answer will be. No data are opened and nothing is spent.
+
+        Parameters
+        ----------
+        ledger, dataset, analyst
+            A budget, of which :attr:`Plan.fits` says whether it has room, as of :meth:`evaluate`.
 
         Returns
         -------
@@ -368,8 +358,58 @@ class Question:
         InputError
             The question cannot be.
         """
-        with self._written({}) as file:
+        self._one_method()
+        with self._written(_charged(ledger, dataset, analyst, None)) as file:
             return Plan(_binary.run(["plan", "--json", file]).json(), self)
+
+    def _one_method(self) -> None:
+        if self._arguments.get("methods") is not None:
+            raise InputError(
+                "the question has several methods; plans() and estimates() give a frame of all of them",
+                remedy="call plans() or estimates()",
+            )
+
+    def each(self) -> dict[str, Question]:
+        """Give a question for each of `methods`, by its name.
+
+        Returns
+        -------
+        dict
+        """
+        methods = self._arguments.get("methods")
+        if methods is None:
+            return {self._method(): self}
+        return {m: self.replace(method=m, methods=None) for m in methods}
+
+    def plans(self) -> Any:
+        """Plan with each of `methods`; no data are opened and nothing is spent.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a method and answer: method, name, epsilon, delta, half_width, std_privacy, std_sampling_at_most, and
+            problem, which says why a method does not fit.
+        """
+        from discreet._several import plans_of
+
+        return plans_of(self)
+
+    def estimates(self, **how: Any) -> Releases:
+        """Evaluate with each of `methods`: a release each, each at its own charge.
+
+        Parameters
+        ----------
+        **how
+            As of :meth:`evaluate`. With `key`, the charge of a method is named ``key:method``.
+
+        Returns
+        -------
+        Releases
+            The releases by method; ``to_frame()`` puts them into one frame.
+        """
+        from discreet._several import releases_of
+
+        return releases_of(self, how)
 
     def evaluate(
         self,
@@ -391,7 +431,8 @@ class Question:
         dataset, analyst, purpose
             Whose budget (by default that of the `Ledger`), who asks and what for, as in docs/ledger.md.
         key
-            Names the charge: the same question under the same key gets the recorded release again, at no cost.
+            Names the charge: the same question under the same key gets the recorded release again, at no cost. Without
+            it a random one, under which this question continues when it is asked again after an interrupt.
         sign
             A private key that signs the release.
 
@@ -408,31 +449,42 @@ class Question:
         PendingError
             The charge is committed and no release came of it.
         """
+        self._one_method()
         beside: dict[str, Any] = {}
+        place: tuple[Any, ...] | None = None
         if ledger is not None:
-            if isinstance(ledger, Ledger):
-                if dataset is not None and ledger.dataset not in (None, dataset):
-                    raise InputError(
-                        f"the ledger is of dataset {ledger.dataset!r}, and dataset is {dataset!r}; leave one out"
-                    )
-                dataset = ledger.dataset if dataset is None else dataset
-                ledger = ledger.path
-            location = os.fspath(ledger)
-            section = {
-                "path": location if "://" in location else os.path.abspath(location),
-                "dataset": dataset,
-                "analyst": analyst,
-                "purpose": purpose,
-            }
-            beside["ledger"] = {k: v for k, v in section.items() if v is not None}
+            beside = _charged(ledger, dataset, analyst, purpose)
+            place = tuple(beside["ledger"].get(k) for k in ("path", "dataset", "analyst"))
+            if key is None:
+                key = self._waiting.pop(place, None) or secrets.token_hex(16)
         elif dataset is not None or analyst is not None or purpose is not None or key is not None:
-            raise InputError("dataset, analyst, purpose and key are of a ledger, and none is given")
+            raise InputError(
+                "dataset, analyst, purpose and key are of a ledger, and none is given", remedy="give ledger="
+            )
         if sign is not None:
             beside["sign"] = _binary.file_named(sign, "sign")
         args = ["evaluate", "--json"] + ([] if key is None else ["--key", key])
-        out = self._with_data(args, beside)
+        with self._continued(place, key):
+            out = self._with_data(args, beside)
         warnings.warn(_FOR_CURATOR, CuratorNotice, stacklevel=_binary.callers())
         return Release(out.raw, out.notices)
+
+    @contextlib.contextmanager
+    def _continued(self, place: tuple[Any, ...] | None, key: str | None) -> Iterator[None]:
+        """Keep the key of a call that was stopped: its check of the data stays open until it is asked again."""
+        try:
+            yield
+        except (KeyboardInterrupt, DiscreetError) as why:
+            if place is None or key is None:
+                raise
+            if not isinstance(why, KeyboardInterrupt):
+                if hasattr(why, "key") and why.key is None:
+                    why.key = key
+                if isinstance(why, (InputError, PendingError)):
+                    raise
+            self._waiting[place] = key
+            why.add_note(f"this question, asked again, continues under its key; elsewhere give key={key!r}")
+            raise
 
     def check(self) -> dict[str, Any]:
         """Look at the data as :meth:`evaluate` would read them. For their curator alone: nothing of it may leave.
@@ -488,11 +540,19 @@ class Question:
             with self._written(beside) as file:
                 return _binary.run([*args, file])
         with _binary.private_file() as (descriptor, path), self._written(beside, path) as file:
-            self._hand_over(descriptor)
-            return _binary.run([*args, file], data=descriptor)
+            order = self._hand_over(descriptor)
+            with renumbered(order):
+                out = _binary.run([*args, file], data=descriptor)
+            return out if order is None else out.of_rows(order)
 
-    def _hand_over(self, descriptor: int) -> None:
-        """Write the columns that the question reads, and the probabilities that are computed here."""
+    def _hand_over(self, descriptor: int) -> Any:
+        """Write the columns that the question reads, in order, and the probabilities that are computed here.
+
+        Returns
+        -------
+        numpy.ndarray or None
+            Where each row was in the frame; None where they stand as there.
+        """
         import pyarrow as pa
 
         frame = self.logs.data
@@ -502,16 +562,69 @@ class Question:
             named = policy.keys.get("names", []) if policy.compute is None else []
             for name in [*named, *([policy.keys["name"]] if policy.kind == "column" else [])]:
                 if name not in have:
-                    raise InputError(f"the frame has no column {name!r}, which a policy names", column=name)
+                    raise InputError(
+                        f"the frame has no column {name!r}, which a policy names",
+                        column=name,
+                        remedy="name a column that it has",
+                    )
                 columns.append(name)
         table = table_of(frame, list(dict.fromkeys(columns)))
         for name, policy in self.targets.items():
             if policy.compute is None:
                 continue
-            probabilities = policy.probabilities(self.logs.numbers(policy.inputs))
+            situations = self.logs.situations(policy)
+            if self._of_logged_action(policy):
+                logged = policy.probabilities(situations, of=self.logs.action_numbers(table))
+                column = self._target(name, policy)["name" if self._single else "column"]
+                table = table.append_column(column, pa.array(logged, from_pandas=True))
+                continue
+            probabilities = policy.probabilities(situations)
             for action, column in enumerate(self._computed(name, policy)):
                 table = table.append_column(column, pa.array(probabilities[:, action], from_pandas=True))
-        write(table, descriptor)
+        order = order_of(table, self.logs.section, self.logs.unit)
+        write(table if order is None else table.take(pa.array(order)), descriptor)
+        return order
+
+
+def _charged(
+    ledger: Ledger | str | os.PathLike[str] | None, dataset: str | None, analyst: str | None, purpose: str | None
+) -> dict[str, Any]:
+    """Give the section ledger of a configuration, where there is one."""
+    if ledger is None:
+        return {}
+    if isinstance(ledger, Ledger):
+        if dataset is not None and ledger.dataset not in (None, dataset):
+            raise InputError(f"the ledger is of dataset {ledger.dataset!r}, and dataset is {dataset!r}; leave one out")
+        dataset = ledger.dataset if dataset is None else dataset
+        ledger = ledger.path
+    location = os.fspath(ledger)
+    section = {
+        "path": location if "://" in location else os.path.abspath(location),
+        "dataset": dataset,
+        "analyst": analyst,
+        "purpose": purpose,
+    }
+    return {"ledger": {k: v for k, v in section.items() if v is not None}}
+
+
+def _targets(given: Any) -> dict[str, Policy]:
+    """Give the policies by name."""
+    if isinstance(given, Policy):
+        return {"target": given}
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"target is a {type(given).__name__}; want a policy of discreet.policy, or a mapping of names to policies",
+            remedy="give one of discreet.policy, such as policy.constant(1)",
+        )
+    if not given:
+        raise InputError("there is no target; give a policy")
+    for name, policy in given.items():
+        if not isinstance(policy, Policy):
+            raise InputError(
+                f"the policy {name!r} is a {type(policy).__name__}; want one of discreet.policy",
+                remedy="give one of discreet.policy, such as policy.constant(1)",
+            )
+    return {str(name): policy for name, policy in given.items()}
 
 
 def guarantee(arguments: Mapping[str, Any], others: Sequence[str]) -> None:
@@ -525,24 +638,29 @@ def guarantee(arguments: Mapping[str, Any], others: Sequence[str]) -> None:
                     remedy=f"give {name}=",
                 )
     elif arguments["privacy"] != "none":
-        raise InputError(f"privacy is {arguments['privacy']!r}; want 'none', or epsilon, delta and adjacency")
+        raise InputError(
+            f"privacy is {arguments['privacy']!r}; want 'none', or epsilon, delta and adjacency",
+            remedy="give epsilon=, delta= and adjacency=, or privacy='none'",
+        )
     elif [n for n in ("epsilon", "delta", "adjacency", *others) if arguments[n] is not None]:
         told = ", ".join(["epsilon", "delta", "adjacency", *others][:-1])
-        raise InputError(f"privacy is 'none', and {told} or {others[-1]} is given as well")
+        raise InputError(
+            f"privacy is 'none', and {told} or {others[-1]} is given as well", remedy="leave one of them out"
+        )
 
 
 def compare(
     logs: Logs,
     policies: Mapping[str, Policy],
     *,
-    contrasts: str | Sequence[Sequence[str]] = "all",
-    levels: str | Sequence[str] = "none",
+    contrasts: Literal["all", "logged"] | Sequence[Words] = "all",
+    levels: Literal["all", "none"] | Words = "none",
     ledger: Ledger | str | os.PathLike[str] | None = None,
     dataset: str | None = None,
     analyst: str | None = None,
     purpose: str | None = None,
     key: str | None = None,
-    **question: Any,
+    **question: Unpack[Asked],
 ) -> Release:
     """Ask for differences of policies in one release at one charge. This spends the budget.
 
@@ -571,20 +689,25 @@ def compare(
 
 
 def _renamed(document: Mapping[str, Any], logs: Logs) -> dict[str, Any]:
-    nodes = [{**n, "input": logs.canonical(n["input"])} if "input" in n else n for n in document["nodes"]]
-    return {**document, "inputs": [logs.canonical(c) for c in document["inputs"]], "nodes": nodes}
+    """Name the inputs of a tree, or of several, as the binary knows them."""
+
+    def named(nodes: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [{**n, "input": logs.canonical(n["input"])} if "input" in n else dict(n) for n in nodes]
+
+    out = {**document, "inputs": [logs.canonical(c) for c in document["inputs"]]}
+    if "trees" in document:
+        return {**out, "trees": [{**t, "nodes": named(t["nodes"])} for t in document["trees"]]}
+    return {**out, "nodes": named(document["nodes"])}
 
 
 def _text(section: Mapping[str, Any]) -> str:
-    return json.dumps(section, indent=1, allow_nan=False, default=_plain) + "\n"
+    return json.dumps(plain(section), indent=1, allow_nan=False, default=_refused) + "\n"
 
 
-def _plain(value: Any) -> Any:
-    """Give a number of numpy as one of Python."""
-    item = getattr(value, "item", None)
-    if item is None:
-        raise InputError(f"a {type(value).__name__} is no value of a configuration")
-    return item()
+def _refused(value: Any) -> Any:
+    raise InputError(
+        f"a {type(value).__name__} is no value of a question", remedy="give numbers, texts, lists, mappings"
+    )
 
 
 def _new(path: Path, text: str) -> None:

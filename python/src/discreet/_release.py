@@ -6,9 +6,10 @@ import functools
 import json
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet import _binary
@@ -18,9 +19,12 @@ if TYPE_CHECKING:
     from discreet._curves import Survival
     from discreet._distribution import Distribution
     from discreet._learned import Learned
+    from discreet._summary import Summary
 
 # The exit code of a check that found nothing wrong and could not look at everything.
 _PARTIAL = 4
+# How far an alpha may be from that of a release and still be it.
+_LEVEL = 1e-9
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,33 @@ class Answer:
     std_privacy: float
     std_sampling: float
     sampling: str
+
+    def conf_int(self, alpha: float | None = None) -> tuple[float, float]:
+        """Give the interval at its own level.
+
+        Parameters
+        ----------
+        alpha
+            1 less the confidence; by default that of the release. No other can be had: the interval allows for noise,
+            sampling, what was clipped and what was never logged, each at its own share of this level, which was fixed
+            before the data were read.
+
+        Returns
+        -------
+        tuple of float
+
+        Raises
+        ------
+        InputError
+            `alpha` is another.
+        """
+        if alpha is not None and abs(alpha - (1 - self.confidence)) > _LEVEL:
+            raise InputError(
+                f"alpha is {alpha:g}, and the interval of {self.name!r} holds with {100 * self.confidence:g}%, which "
+                "was fixed before the data were read; no other interval follows from the release",
+                remedy=f"leave alpha out, or give alpha={1 - self.confidence:.6g}",
+            )
+        return self.interval
 
 
 class Release:
@@ -80,6 +111,34 @@ class Release:
     def __reduce__(self) -> tuple[type[Release], tuple[bytes]]:
         return Release, (self.raw,)
 
+    def __eq__(self, other: object) -> bool:
+        """Whether these are the same bytes."""
+        return self.raw == other.raw if isinstance(other, Release) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.raw)
+
+    def __len__(self) -> int:
+        """Count the answers."""
+        return len(self.answers)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __iter__(self) -> Iterator[Answer]:
+        return iter(self.answers)
+
+    def __contains__(self, name: object) -> bool:
+        return any(a.name == name for a in self.answers)
+
+    def __getitem__(self, name: str) -> Answer:
+        """Give the answer about a policy, a group or an arm, or a difference, ``"new - old"``, by its name."""
+        found = [a for a in self.answers if a.name == name]
+        if not found:
+            names = ", ".join(repr(a.name) for a in self.answers) or "none"
+            raise KeyError(f"no answer is named {name!r}; the names are {names}")
+        return found[0]
+
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Release:
         """Read a release from a file.
@@ -91,10 +150,31 @@ class Release:
         with open(_binary.file_named(path, "release"), "rb") as file:
             return cls(file.read())
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the release to a new file, byte for byte."""
-        with open(path, "xb") as file:
-            file.write(self.raw)
+    def save(self, path: str | os.PathLike[str], *, exist_ok: bool = False) -> None:
+        """Write the release to a new file, byte for byte.
+
+        Parameters
+        ----------
+        path
+            Where.
+        exist_ok
+            Leave a file as it is that holds these bytes, as where a notebook runs again under the same `key`.
+
+        Raises
+        ------
+        InputError
+            There is such a file, of other bytes or without `exist_ok`.
+        """
+        try:
+            with open(path, "xb") as file:
+                file.write(self.raw)
+        except FileExistsError as why:
+            if exist_ok and Path(path).read_bytes() == self.raw:
+                return
+            what = "holds another release" if exist_ok else "is there already"
+            raise InputError(
+                f"{path}: the file {what}; name a new one", file=str(path), remedy="name a new file"
+            ) from why
 
     @property
     def method(self) -> str:
@@ -127,6 +207,48 @@ class Release:
         """The interval of :attr:`value`."""
         return self._one().interval
 
+    def conf_int(self, alpha: float | None = None) -> Any:
+        """Give the intervals at their own level; of several answers that at which all hold together.
+
+        Parameters
+        ----------
+        alpha
+            1 less the confidence; by default, and only, that of the release (:meth:`Answer.conf_int` says why).
+
+        Returns
+        -------
+        numpy.ndarray
+            Of shape (answers, 2), in the order of :attr:`answers`.
+
+        Raises
+        ------
+        InputError
+            `alpha` is another, or the release has no intervals.
+        """
+        import numpy as np
+
+        if not self.answers:
+            raise InputError("the release has no intervals; see .to_frame()", remedy="see .to_frame()")
+        if alpha is not None and abs(alpha - (1 - self._confidence())) > _LEVEL:
+            raise InputError(
+                f"alpha is {alpha:g}, and the intervals hold with {100 * self._confidence():g}%, which was fixed "
+                "before the data were read; no others follow from the release",
+                remedy=f"leave alpha out, or give alpha={1 - self._confidence():.6g}",
+            )
+        return np.array([a.interval for a in self.answers])
+
+    def summary(self) -> Summary:
+        """Give answers, guarantee and notes as text, such as for a terminal.
+
+        Returns
+        -------
+        Summary
+            A str that shows itself with its line ends.
+        """
+        from discreet._summary import Summary, summary_of
+
+        return Summary(summary_of(self))
+
     @property
     def std_privacy(self) -> float:
         """Standard deviation of the noise, in units of a return."""
@@ -150,24 +272,35 @@ class Release:
     @property
     def notes(self) -> list[str]:
         """What there is to know beside the numbers."""
-        return list(self.json.get("notes", []))
+        from discreet._words import in_python
+
+        return [in_python(note, frame=False) for note in self.json.get("notes", [])]
 
     @property
     def best(self) -> str | None:
-        """The policy that `select` found; None where it was not asked for, or where no policy is shown to be best.
+        """The policy that `select` found; None where it was not asked for, or where several have the largest value.
 
-        It has the largest lower limit or, where :attr:`drawn`, was drawn by permute-and-flip.
+        It has the largest value (:attr:`separated` tells whether the intervals show that it is the best) or, where
+        :attr:`drawn`, was drawn by permute-and-flip.
         """
         for a in self.json.get("answers", []):
             for kind in ("selection", "pick"):
                 if kind in a:
-                    policy = a[kind].get("policy")
+                    policy = a[kind].get("best_by_value", a[kind].get("policy"))
                     return None if policy is None else str(policy)
         return None
 
     @property
+    def separated(self) -> bool | None:
+        """Whether the intervals show that no other policy is better than :attr:`best`; None where not asked."""
+        for a in self.json.get("answers", []):
+            if "separated" in a.get("selection", {}):
+                return bool(a["selection"]["separated"])
+        return None
+
+    @property
     def _selected(self) -> bool:
-        """Whether `select` was asked for; :attr:`best` is then None where lower limits tie."""
+        """Whether `select` was asked for; :attr:`best` is then None where values tie."""
         return any(kind in a for a in self.json.get("answers", []) for kind in ("selection", "pick"))
 
     @property
@@ -355,63 +488,34 @@ class Release:
         return out
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw the answers with their intervals; of a value function the values by state.
+        """Draw the answers with their intervals and numbers; of a value function the values by state.
+
+        Below an interval are those that noise alone, and sampling alone, would make. Differences have axes of their
+        own.
 
         Parameters
         ----------
         ax
-            Matplotlib axes to draw on; new ones by default.
+            Matplotlib axes to draw on, which are divided where there are differences; new ones by default.
 
         Returns
         -------
         matplotlib.axes.Axes
+            Those of the values, or of the differences where there are no others.
         """
-        from discreet._plots import axes
+        from discreet._forest import release_plot
 
-        answers = self.answers
-        if self.drawn:
-            ax = axes(ax, (6, 1.2))
-            ax.text(0.5, 0.5, f"{self.best}: drawn as the best, without a value", ha="center", va="center")
-            ax.set_xticks([])
-            ax.set_yticks([])
-        elif not answers:
-            ax = axes(ax, (6, 3))
-            values = self.json.get("values", self.json.get("theta", []))
-            if "bands" in self.json:
-                bands = self.json["bands"]
-                label = f"{bands['standard_deviations']:g} standard deviations"
-                ax.fill_between(
-                    range(len(values)), bands["lower"], bands["upper"], alpha=0.25, color="#1f4e79", label=label
-                )
-                ax.legend(frameon=False)
-            ax.plot(range(len(values)), values, marker=".", color="#1f4e79")
-            ax.set_xlabel("state" if "values" in self.json else "weight")
-            ax.set_ylabel("value" if "values" in self.json else "theta")
-        else:
-            what, lines = "return, ", 0.0
-            if "survival" in self.json:
-                of = self.survival
-                what, lines = f"mean {of.time},\nof at most {of.until:g}; ", 0.25
-            ax = axes(ax, (6, 1.2 + lines + 0.45 * len(answers)))
-            for row, a in enumerate(reversed(answers)):
-                ax.plot(a.interval, [row, row], color="#1f4e79", linewidth=2)
-                ax.plot([a.value], [row], "o", color="#1f4e79")
-            if any(a.kind == "contrast" for a in answers):
-                ax.axvline(0, color="0.6", linewidth=1, zorder=0)
-            ax.set_yticks(range(len(answers)), [a.name for a in reversed(answers)])
-            ax.set_ylim(-0.7, len(answers) - 0.3)
-            ax.set_xlabel(f"{what}{100 * self._confidence():g}% intervals")
-        self._head(ax)
-        ax.grid(alpha=0.3, axis="x")
-        return ax
+        return release_plot(self, ax)
 
-    def _head(self, ax: Any) -> None:
+    def _head(self, ax: Any, pad: float | None = None) -> None:
         """Write above a picture which guarantee it has, and whether it is an answer."""
         if self.unanswered is not None:
-            ax.set_title(f"answer NONE: the data cannot answer\n{self.method}: {self._statement()}", fontsize=10)
+            ax.set_title(
+                f"answer NONE: the data cannot answer\n{self.method}: {self._statement()}", fontsize="medium", pad=pad
+            )
             ax.title.set_color("#b00020")
         else:
-            ax.set_title(f"{self.method}: {self._statement()}", fontsize=10)
+            ax.set_title(f"{self.method}: {self._statement()}", fontsize="medium", pad=pad)
 
     def _confidence(self) -> float:
         return float(self.json.get("joint_confidence", self.answers[0].confidence))

@@ -13,11 +13,13 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from discreet._check import above, arguments, plain
 from discreet._errors import AskRefused, BudgetRefused, DiscreetError, InputError, PendingError, PrivacyError
 from discreet._release import Release
+from discreet._types import Known, Method, Parameters, Select, Words
 from discreet.policy import Policy
 
 _SERVICE = "/discreet.curator.v1.CuratorService/"
@@ -273,11 +275,11 @@ class Remote:
         *,
         epsilon: float,
         delta: float,
-        method: str = "auto",
-        parameters: Mapping[str, Any] | None = None,
-        levels: str | Sequence[str] | None = None,
-        contrasts: str | Sequence[Sequence[str]] | None = None,
-        select: str | Mapping[str, Any] | None = None,
+        method: Method = "auto",
+        parameters: Parameters | None = None,
+        levels: Literal["all", "none"] | Words | None = None,
+        contrasts: Literal["all", "logged"] | Sequence[Words] | None = None,
+        select: Literal["best"] | Select | None = None,
         justification: str | None = None,
     ) -> RemotePlan:
         """Say what a question would cost and how far off its answer will be. No data are opened, nothing is spent.
@@ -324,11 +326,11 @@ class Remote:
         *,
         epsilon: float,
         delta: float,
-        method: str = "auto",
-        parameters: Mapping[str, Any] | None = None,
-        levels: str | Sequence[str] | None = None,
-        contrasts: str | Sequence[Sequence[str]] | None = None,
-        select: str | Mapping[str, Any] | None = None,
+        method: Method = "auto",
+        parameters: Parameters | None = None,
+        levels: Literal["all", "none"] | Words | None = None,
+        contrasts: Literal["all", "logged"] | Sequence[Words] | None = None,
+        select: Literal["best"] | Select | None = None,
         justification: str | None = None,
         purpose: str = "",
         key: str | None = None,
@@ -396,6 +398,13 @@ class Remote:
         parameters: Mapping[str, Any] | None,
         *more: Any,
     ) -> str:
+        said = arguments(
+            {"method": method, "parameters": parameters, "epsilon": epsilon, "delta": delta}
+            | dict(zip(("levels", "contrasts", "select", "justification"), more, strict=True)),
+            Known,
+        )
+        above(said["epsilon"], "epsilon", 0)
+        above(said["delta"], "delta", 0, high=1, closed=True)
         out: dict[str, Any] = {
             "method": {"name": method, **(parameters or {})},
             "privacy": {"epsilon": float(epsilon), "delta": float(delta)},
@@ -411,7 +420,7 @@ class Remote:
             if value is not None:
                 out[key] = value
         try:
-            return json.dumps(out, allow_nan=False)
+            return json.dumps(plain(out), allow_nan=False)
         except (TypeError, ValueError) as why:
             raise InputError(f"the question has a value that a configuration cannot have: {why}") from why
 

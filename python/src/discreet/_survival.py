@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from discreet import policy
-from discreet._data import Logs, _listed, logs, names_of
+from discreet._check import above, plain
+from discreet._check import arguments as said
+from discreet._data import Logs, _listed, logs
 from discreet._errors import InputError
+from discreet._frames import names_of
 from discreet._question import Question, guarantee
+from discreet._types import Adjacency, Guess, Noise, NoiseFamily, Studied
 
 Value = str | float | bool
 
@@ -22,11 +26,13 @@ class SurvivalQuestion(Question):
     """
 
     def __init__(self, table: Any, **arguments: Any) -> None:
-        self._arguments = arguments
-        a = arguments
+        self._arguments = said({key: plain(value) for key, value in arguments.items()}, Studied)
+        self._waiting: dict[tuple[Any, ...], str] = {}
+        a = self._arguments
         guarantee(a, others=("noise", "noise_family"))
-        if a["noise_family"] not in (None, "auto", "gaussian", "laplace"):
-            raise InputError(f"noise_family is {a['noise_family']!r}; want 'auto', 'gaussian' or 'laplace'")
+        above(a["epsilon"], "epsilon", 0)
+        above(a["delta"], "delta", 0, high=1, closed=True)
+        above(a["persons"], "persons", 1, closed=True)
         self._columns_given = a["time"] is not None or a["event"] is not None
         self._outcome = self._of_columns() if self._columns_given else self._of_episodes(table)
         self._by, self._control = self._arms()
@@ -96,8 +102,6 @@ class SurvivalQuestion(Question):
                 "causes is no mapping of names to values of the event's column; give one such as {'death': 1}"
             )
         _same_kind([*causes.values(), *censored], "causes and censored")
-        if a["times"] not in ("grouped", "discrete"):
-            raise InputError(f"times is {a['times']!r}; want 'grouped' or 'discrete'")
         if a["horizon"] is not None:
             raise InputError("horizon counts the decisions of trajectories, and the time is a column; leave it out")
         ends = self._bins()
@@ -250,7 +254,7 @@ def survival(
     bins: Sequence[float] | None = None,
     every: float | None = None,
     until: float | None = None,
-    times: str = "grouped",
+    times: Literal["grouped", "discrete"] = "grouped",
     unit: str | None = None,
     horizon: int | None = None,
     arm: str | None = None,
@@ -262,11 +266,11 @@ def survival(
     complete: bool = False,
     epsilon: float | None = None,
     delta: float | None = None,
-    adjacency: str | None = None,
-    privacy: str | None = None,
-    noise_family: str | None = None,
-    noise: str | None = None,
-    guess: Mapping[str, float] | None = None,
+    adjacency: Adjacency | None = None,
+    privacy: Literal["none"] | None = None,
+    noise_family: NoiseFamily | None = None,
+    noise: Noise | None = None,
+    guess: Guess | None = None,
     justification: str | None = None,
     more: Mapping[str, Any] | None = None,
 ) -> SurvivalQuestion:

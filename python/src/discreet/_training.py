@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from discreet import _binary
+from discreet._check import plain
 from discreet._errors import InputError
 from discreet._question import Question
+from discreet._types import Adjacency
 
 
 def audit(question: Question, *, runs: int | None = None, seed: int = 0) -> dict[str, Any]:
@@ -48,7 +50,7 @@ def audit_samples(
     event: Mapping[str, Any],
     worlds: tuple[Sequence[Any], Sequence[Any]],
     *,
-    adjacency: str,
+    adjacency: Adjacency,
     delta: float,
     false_alarm: float = 1e-6,
 ) -> dict[str, Any]:
@@ -90,8 +92,8 @@ def audit_samples(
             for world, table in enumerate(tables):
                 rows.writerows([world, *map(repr, map(float, row))] for row in table)
         args = ["audit", "--json", "--event", "-", "--samples", str(file), "--adjacency", adjacency]
-        args += [f"--delta={delta!r}", f"--false-alarm={false_alarm!r}"]
-        found: dict[str, Any] = _binary.run(args, text=json.dumps(event), fails=(1,)).json()
+        args += [f"--delta={float(delta)!r}", f"--false-alarm={float(false_alarm)!r}"]
+        found: dict[str, Any] = _binary.run(args, text=json.dumps(plain(event)), fails=(1,)).json()
     return found
 
 
@@ -123,7 +125,7 @@ def train(configuration: Mapping[str, Any] | str | os.PathLike[str], *, threads:
         return found
     with _binary.directory() as place:
         file = Path(place) / "train.yaml"
-        file.write_text(json.dumps(_anchored(configuration)))
+        file.write_text(json.dumps(plain(_anchored(configuration))))
         out: dict[str, Any] = _binary.run(["train", "--json", "--threads", str(threads), str(file)]).json()
     return out
 

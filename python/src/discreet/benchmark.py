@@ -640,7 +640,7 @@ class Logged:
     ) -> None:
         import numpy as np
 
-        from discreet._data import names_of, table_of
+        from discreet._frames import names_of, table_of
 
         self.table = table_of(data, names_of(data))
         self.reading, self.targets, self.facts = dict(reading), dict(targets), facts

@@ -8,8 +8,10 @@ column. Whose an episode is (`person`) is in none of these formats, and is requi
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from discreet._errors import InputError
@@ -135,6 +137,81 @@ def minari(dataset: Any, *, person: Sequence[str | int], behavior_prob: Any = _U
         for e in dataset.iterate_episodes()
     ]
     return _episodes("the dataset", episodes, person, given)
+
+
+def minari_hdf5(
+    path: str | os.PathLike[str],
+    *,
+    person: Sequence[str | int],
+    behavior_prob: Any = _UNSAID,
+    start: int | None = None,
+) -> Any:
+    """Convert a Minari dataset in HDF5 without the package minari; h5py reads it.
+
+    Parameters
+    ----------
+    path
+        The dataset's directory, or its ``main_data.hdf5``.
+    person
+        Whose each episode is, in the order of their numbers.
+    behavior_prob
+        A number a decision, or None: Minari does not store it.
+    start
+        The number of the first action, where the dataset's metadata do not say it.
+
+    Returns
+    -------
+    pyarrow.Table
+        Actions are numbered from 0.
+
+    Raises
+    ------
+    InputError
+        There is no such file, probabilities are not given, or observations are no arrays.
+    """
+    try:
+        import h5py
+    except ImportError as why:
+        raise ImportError("HDF5 needs h5py: pip install h5py") from why
+
+    given = _missing("a Minari dataset", behavior_prob)
+    place = Path(path)
+    for inner in ("data/main_data.hdf5", "main_data.hdf5"):
+        if (place / inner).is_file():
+            place = place / inner
+    if not place.is_file():
+        raise InputError(
+            f"{place}: there is no main_data.hdf5 of a Minari dataset", remedy="give the directory of the dataset"
+        )
+    with h5py.File(place, "r") as file:
+        first = _first_action(place, file) if start is None else start
+        groups = [file[name] for name in sorted(file, key=lambda n: int(n.rsplit("_", 1)[1]))]
+        if any(not hasattr(g["observations"], "shape") for g in groups):
+            raise InputError("observations are no arrays", remedy="flatten them when the dataset is recorded")
+        episodes = [
+            {
+                "observations": g["observations"][:],
+                "actions": g["actions"][:] - first,
+                "rewards": g["rewards"][:],
+                "terminated": bool(g["terminations"][-1]),
+            }
+            for g in groups
+        ]
+    return _episodes("the dataset", episodes, person, given)
+
+
+def _first_action(place: Path, file: Any) -> int:
+    """Read the first action of the action space, which is in metadata.json or, of older datasets, in the file."""
+    told = file.attrs.get("action_space")
+    metadata = place.parent / "metadata.json"
+    if told is None and metadata.is_file():
+        told = json.loads(metadata.read_text(encoding="utf-8")).get("action_space")
+    if told is None:
+        raise InputError("nothing says the number of the first action", remedy="give start=, such as start=0")
+    space = json.loads(told) if isinstance(told, (str, bytes)) else told
+    if space.get("type") != "Discrete":
+        raise InputError(f"actions are {space.get('type')}; want Discrete")
+    return int(space.get("start", 0))
 
 
 def d3rlpy(dataset: Any, *, person: Sequence[str | int], behavior_prob: Any = _UNSAID) -> Any:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from discreet import _binary, _reinforce
+from discreet._check import plain
 from discreet._errors import DiscreetError, InputError, Notice, from_binary
 from discreet._ledger import Ledger
 
@@ -200,7 +201,7 @@ class Agent:
         """Write the configuration for as long as it is used."""
         with _binary.directory() as place:
             file = place / "agent.yaml"
-            file.write_text("".join(f"{k}: {json.dumps(v)}\n" for k, v in self._config.items()) + self._consent)
+            file.write_text("".join(f"{k}: {json.dumps(plain(v))}\n" for k, v in self._config.items()) + self._consent)
             file.chmod(0o600)
             yield file
 
@@ -276,7 +277,9 @@ class Server:
             self.address = f"127.0.0.1:{free.getsockname()[1]}"
         self._file = self.directory / "fleet.yaml"
         self._file.write_text(
-            json.dumps({**config, "listen": self.address, "hosts": ["127.0.0.1"], "keys": "keys", "store": "fleet.db"})
+            json.dumps(
+                {**plain(config), "listen": self.address, "hosts": ["127.0.0.1"], "keys": "keys", "store": "fleet.db"}
+            )
         )
         self._consent: dict[str, Any] | None = None
         self._process: _Process | None = None
@@ -523,7 +526,7 @@ class _Process:
 
 def _consent_line(consent: str | Mapping[str, Any]) -> str:
     if not isinstance(consent, str):
-        return f"consent: {json.dumps(dict(consent))}\n"
+        return f"consent: {json.dumps(plain(consent))}\n"
     if not consent.startswith("consent:") or "\n" in consent.strip():
         raise InputError("consent is not the line `consent: ...` that `discreet fleet create` prints")
     return consent.strip() + "\n"

@@ -11,8 +11,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from discreet._check import plain
 from discreet._errors import InputError, PrivacyError
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
     Matrix = npt.NDArray[np.float64]
 
+# Rows that a model is shown at once.
+_BATCH = 1 << 16
 # How far probabilities that were computed in single precision may be from adding up to 1.
 _SUM = 1e-4
 
@@ -36,21 +39,37 @@ class Policy:
     """A policy file (docs/policies.md), where there is one."""
     inputs: tuple[str, ...] = ()
     """The columns that a policy which is computed here reads."""
-    compute: Callable[[Matrix], Any] | None = None
+    compute: Callable[[Any], Any] | None = None
     actions: int = 0
+    names: tuple[str, ...] | None = None
+    """The names of columns that a model was fitted on, where it is shown a frame and no array."""
+    missing: Literal["leave_out", "show"] = "leave_out"
+    """Whether rows with a missing input are shown to the model."""
 
-    def probabilities(self, situations: Matrix) -> Matrix:
+    @property
+    def label(self) -> str:
+        """What the policy is, in few words."""
+        told = [str(v) for k, v in self.keys.items() if k in ("action", "actions", "name", "path")]
+        return " ".join([self.kind, *told]) + (", computed here" if self.compute is not None else "")
+
+    def __repr__(self) -> str:
+        return f"<Policy {self.label}>"
+
+    def probabilities(self, situations: Any, *, of: Any = None) -> Matrix:
         """Compute the probability of each action.
 
         Parameters
         ----------
         situations
-            A row a situation, a column an input.
+            A row a situation, a column an input: an array, or a pandas frame for a model that was fitted on one.
+        of
+            The number of an action a row, whose probability alone is kept; NaN where it is none.
 
         Returns
         -------
         numpy.ndarray
-            Of shape (rows, actions); NaN in rows with an input that is NaN.
+            Of shape (rows, actions), or (rows,) with `of`; NaN in rows with a missing input, which are not shown to
+            the model.
 
         Raises
         ------
@@ -63,14 +82,25 @@ class Policy:
 
         if self.compute is None:
             raise InputError(f"a policy of kind {self.kind} is computed by the binary")
-        whole = ~np.isnan(situations).any(axis=1)
-        out = np.full((len(situations), self.actions), np.nan)
+        framed = hasattr(situations, "iloc")
+        empty = np.asarray(situations.isna()) if framed else np.isnan(situations)
+        whole = np.full(len(situations), True) if self.missing == "show" else ~empty.any(axis=1)
+        out = np.full((len(situations), self.actions) if of is None else len(situations), np.nan)
+        if of is not None:
+            whole &= (of >= 0) & (of < self.actions) & (of == np.floor(of))
         rows = np.flatnonzero(whole)
+
+        def given(chosen: Any) -> Matrix:
+            found = self._of(situations.iloc[chosen] if framed else situations[chosen])
+            return found if of is None else found[np.arange(len(chosen)), of[chosen].astype(int)]
+
         if len(rows):
-            out[rows] = self._of(situations[rows])
+            for begin in range(0, len(rows), _BATCH):
+                batch = rows[begin : begin + _BATCH]
+                out[batch] = given(batch)
             # Alone, in another order: the numbers of a row must not change.
             some = rows[:: max(2, len(rows) // 256)][::-1]
-            if len(rows) > 1 and not np.allclose(self._of(situations[some]), out[some], rtol=0, atol=1e-4):
+            if len(rows) > 1 and not np.allclose(given(some), out[some], rtol=0, atol=1e-4):
                 raise PrivacyError(
                     "the probabilities of a row depend on other rows, or on chance: one person's record would move "
                     "the weights of others, and the guarantee would be void; compute each row by itself "
@@ -78,7 +108,7 @@ class Policy:
                 )
         return out
 
-    def _of(self, situations: Matrix) -> Matrix:
+    def _of(self, situations: Any) -> Matrix:
         import numpy as np
 
         assert self.compute is not None
@@ -119,7 +149,7 @@ def constant(action: int | str) -> Policy:
     -------
     Policy
     """
-    return Policy("constant", {"kind": "constant", "action": action})
+    return Policy("constant", {"kind": "constant", "action": plain(action)})
 
 
 def uniform(actions: int) -> Policy:
@@ -134,7 +164,7 @@ def uniform(actions: int) -> Policy:
     -------
     Policy
     """
-    return Policy("uniform", {"kind": "uniform", "actions": actions})
+    return Policy("uniform", {"kind": "uniform", "actions": int(actions)})
 
 
 def learned(actions: int) -> Policy:
@@ -149,7 +179,7 @@ def learned(actions: int) -> Policy:
     -------
     Policy
     """
-    return Policy("learned", {"kind": "learned", "actions": actions})
+    return Policy("learned", {"kind": "learned", "actions": int(actions)})
 
 
 def column(name: str) -> Policy:
@@ -182,7 +212,9 @@ def columns(names: Sequence[str]) -> Policy:
     return Policy("columns", {"kind": "columns", "names": list(names)})
 
 
-def from_file(path: str | os.PathLike[str], kind: str, *, column: str | None = None) -> Policy:
+def from_file(
+    path: str | os.PathLike[str], kind: Literal["table", "softmax", "soft-greedy", "tree"], *, column: str | None = None
+) -> Policy:
     """Read a policy from a file of docs/policies.md.
 
     Parameters
@@ -199,46 +231,68 @@ def from_file(path: str | os.PathLike[str], kind: str, *, column: str | None = N
     Policy
     """
     from discreet._binary import file_named
+    from discreet._check import value
 
+    value(kind, Literal["table", "softmax", "soft-greedy", "tree"], "kind")
     keys: dict[str, Any] = {"kind": kind, "path": file_named(path, "policy")}
     return Policy(kind, keys if column is None else {**keys, "column": column})
 
 
-def from_callable(fn: Callable[[Matrix], Any], *, columns: Sequence[str], actions: int) -> Policy:
+def from_callable(
+    fn: Callable[[Matrix], Any],
+    *,
+    columns: Sequence[str],
+    actions: int,
+    missing: Literal["leave_out", "show"] = "leave_out",
+) -> Policy:
     """Give the policy that a function computes.
 
     Parameters
     ----------
     fn
         Takes an array of situations (rows, len(columns)) and gives one of probabilities (rows, actions). It must
-        compute each row by itself; that is tested when it is used. Rows with a missing input are not shown to it: the
-        binary treats them by the rule for missing probabilities.
+        compute each row by itself; that is tested when it is used.
     columns
         Columns of the frame that it reads, in its order.
     actions
         How many actions there are.
+    missing
+        As of :func:`from_sklearn`; a missing input is NaN.
 
     Returns
     -------
     Policy
     """
-    return Policy("columns", {"kind": "columns"}, inputs=tuple(columns), compute=fn, actions=actions)
+    return Policy(
+        "columns", {"kind": "columns"}, inputs=tuple(columns), compute=fn, actions=int(actions), missing=missing
+    )
 
 
-def from_sklearn(model: Any, *, columns: Sequence[str], actions: int | None = None) -> Policy:
+def from_sklearn(
+    model: Any,
+    *,
+    columns: Sequence[str],
+    actions: int | Sequence[str] | Mapping[str, int] | None = None,
+    missing: Literal["leave_out", "show"] = "leave_out",
+) -> Policy:
     """Give the policy of a fitted classifier, or of anything with ``predict_proba`` and ``classes_``.
 
     Parameters
     ----------
     model
-        A `LogisticRegression`, alone or behind a `StandardScaler` in a `Pipeline`, and a `DecisionTreeClassifier` are
-        exported to a policy file, which the binary computes and a release names by its hash. Any other model is
-        computed here. Its classes are the numbers of the actions.
+        A `LogisticRegression`, alone or behind a `StandardScaler` in a `Pipeline`, a tree, a forest (random or extra
+        trees) and gradient boosting (`GradientBoostingClassifier`, `HistGradientBoostingClassifier`) are exported to a
+        policy file, which the binary computes and a release names by its hash. Any other model is computed here; one
+        that was fitted on a frame is shown a pandas frame with its names, so that pipelines find their columns.
     columns
         The observations that it was fitted on: in its order, or, of a model that was fitted on a frame and knows
         their names, by these names in any order. The prefix ``obs_`` makes no difference.
     actions
-        How many actions there are, where the model does not know the last ones.
+        How many actions there are, where the model does not know the last ones. Of a model whose classes are words:
+        these words in the order of the actions' numbers, or a mapping of words to numbers, as ``logs(actions=...)``.
+    missing
+        ``"leave_out"``: rows with a missing input are not shown to a model that is computed here, and the binary
+        treats them by the rule for missing probabilities. ``"show"``: the model says what becomes of them.
 
     Returns
     -------
@@ -247,39 +301,66 @@ def from_sklearn(model: Any, *, columns: Sequence[str], actions: int | None = No
     Raises
     ------
     InputError
-        The classes are no action numbers, or the model was fitted on columns of other names.
+        The classes are no actions, or the model was fitted on columns of other names.
     """
     import numpy as np
+
+    from discreet._export import exported
 
     fitted = getattr(model, "n_features_in_", len(columns))
     if fitted != len(columns):
         raise InputError(f"the model was fitted on {fitted} columns, and columns names {len(columns)}; name its own")
     columns = _as_fitted(model, columns)
-    classes = np.asarray(model.classes_)
+    numbers = _numbers(np.asarray(model.classes_), actions)
+    largest = int(numbers.max())
+    count = actions if isinstance(actions, int) else largest + 1 if actions is None else max(largest + 1, len(actions))
+    if count <= largest:
+        raise InputError(
+            f"the model knows action {largest}, and actions is {count}", remedy=f"give actions={largest + 1}"
+        )
+    document = exported(model, list(columns), numbers, count) if missing == "leave_out" else None
+    if document is not None:
+        kind = str(document["kind"])
+        return Policy(kind, {"kind": kind}, document=document, inputs=tuple(columns), actions=count)
+
+    def compute(situations: Any) -> Matrix:
+        out = np.zeros((len(situations), count))
+        out[:, numbers] = model.predict_proba(situations)
+        return out
+
+    names = tuple(str(n) for n in model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
+    return Policy(
+        "columns", {"kind": "columns"}, inputs=tuple(columns), compute=compute, actions=count, names=names,
+        missing=missing,
+    )  # fmt: skip
+
+
+def _numbers(classes: Any, actions: int | Sequence[str] | Mapping[str, int] | None) -> npt.NDArray[np.int64]:
+    """Give the number of the action that each class of a model is."""
+    import numpy as np
+
+    if actions is not None and not isinstance(actions, int):
+        known = dict(actions) if isinstance(actions, Mapping) else {word: i for i, word in enumerate(actions)}
+        words = [c.item() if hasattr(c, "item") else c for c in classes]
+        lost = [w for w in words if w not in known]
+        if lost:
+            raise InputError(
+                f"the model has the class {lost[0]!r}, which actions= does not list; its classes are {words}",
+                remedy="list in actions= every class of the model",
+            )
+        return np.array([known[w] for w in words], dtype=np.int64)
     if (
         classes.ndim != 1
-        or not np.issubdtype(classes.dtype, np.number)
+        or not (np.issubdtype(classes.dtype, np.number) or classes.dtype == bool)
         or (classes != classes.astype(int)).any()
         or (classes < 0).any()
     ):
         raise InputError(
-            "the classes of the model are no action numbers; fit it on the numbers 0, 1, ... of the actions"
+            "the classes of the model are no action numbers; "
+            "say which action each is, such as actions=['placebo', 'drug']",
+            remedy="give actions= the classes in the order of the actions' numbers",
         )
-    count = int(classes.max()) + 1 if actions is None else actions
-    if count <= int(classes.max()):
-        raise InputError(f"the model knows action {int(classes.max())}, and actions is {count}")
-    if (classes == np.arange(count)).all() if len(classes) == count else False:
-        document = _exported(model, list(columns))
-        if document is not None:
-            kind = str(document["kind"])
-            return Policy(kind, {"kind": kind}, document=document, inputs=tuple(columns), actions=count)
-
-    def compute(situations: Matrix) -> Matrix:
-        out = np.zeros((len(situations), count))
-        out[:, classes.astype(int)] = _predicted(model, situations)
-        return out
-
-    return from_callable(compute, columns=columns, actions=count)
+    return np.asarray(classes.astype(np.int64))
 
 
 def _as_fitted(model: Any, columns: Sequence[str]) -> list[str]:
@@ -297,70 +378,9 @@ def _as_fitted(model: Any, columns: Sequence[str]) -> list[str]:
     return [by_name[name.removeprefix("obs_")] for name in fitted]
 
 
-def _predicted(model: Any, situations: Matrix) -> Any:
-    """Show situations to a model as it was fitted: by the names of columns where it knows them."""
-    if not hasattr(model, "feature_names_in_"):
-        return model.predict_proba(situations)
-    import pandas as pd
-
-    return model.predict_proba(pd.DataFrame(situations, columns=model.feature_names_in_))
-
-
-def _exported(model: Any, inputs: list[str]) -> dict[str, Any] | None:
-    """Make a policy file of a model whose formula is known; None where it is another model."""
-    import numpy as np
-
-    scaler = None
-    steps = getattr(model, "steps", None)
-    if steps is not None:
-        if len(steps) != 2 or type(steps[0][1]).__name__ != "StandardScaler":
-            return None
-        scaler, model = steps[0][1], steps[1][1]
-    name, module = type(model).__name__, type(model).__module__.split(".")[0]
-    if module != "sklearn":
-        return None
-    head = {"schema": "discreet/policy/v1", "inputs": inputs}
-    if name == "DecisionTreeClassifier" and scaler is None:
-        return {**head, "kind": "tree", "precision": "float32", "nodes": _nodes(model, inputs)}
-    if name != "LogisticRegression":
-        return None
-    weights, intercept = np.asarray(model.coef_, float), np.asarray(model.intercept_, float)
-    if len(weights) == 1:  # two classes: the scores of the second
-        weights, intercept = np.vstack([0 * weights, weights]), np.concatenate([[0.0], intercept])
-    # In public situations it must give what the model gives: some versions combine other formulas.
-    public = np.random.default_rng(0).normal(size=(64, len(inputs)))
-    score = public @ weights.T + intercept
-    score = np.exp(score - score.max(axis=1, keepdims=True))
-    if not np.allclose(score / score.sum(axis=1, keepdims=True), _predicted(model, public), rtol=0, atol=1e-9):
-        return None
-    if scaler is not None:
-        scale = np.ones(len(inputs)) if scaler.scale_ is None else np.asarray(scaler.scale_)
-        weights = weights / scale
-        if scaler.mean_ is not None:
-            intercept = intercept - weights @ np.asarray(scaler.mean_)
-    return {**head, "kind": "softmax", "weights": weights.tolist(), "intercept": intercept.tolist()}
-
-
-def _nodes(model: Any, inputs: list[str]) -> list[dict[str, Any]]:
-    tree = model.tree_
-    nodes: list[dict[str, Any]] = []
-    for i in range(tree.node_count):
-        if tree.children_left[i] < 0:
-            share = tree.value[i][0]
-            nodes.append({"probs": [float(p) for p in share / share.sum()]})
-        else:
-            nodes.append(
-                {
-                    "input": inputs[tree.feature[i]],
-                    "threshold": float(tree.threshold[i]),
-                    "left": int(tree.children_left[i]),
-                    "right": int(tree.children_right[i]),
-                }
-            )
-    return nodes
-
-
-def from_torch(module: Any, *, columns: Sequence[str], actions: int, logits: bool) -> Policy:
+def from_torch(
+    module: Any, *, columns: Sequence[str], actions: int, logits: bool, batch: int = 8192, device: Any = None
+) -> Policy:
     """Give the policy of a torch module.
 
     Parameters
@@ -373,6 +393,10 @@ def from_torch(module: Any, *, columns: Sequence[str], actions: int, logits: boo
         How many actions there are.
     logits
         True: it gives scores, and probabilities are their softmax. False: it gives probabilities.
+    batch
+        Rows that it is shown at once.
+    device
+        Where they are put; by default where the module's parameters are.
 
     Returns
     -------
@@ -383,14 +407,20 @@ def from_torch(module: Any, *, columns: Sequence[str], actions: int, logits: boo
         import numpy as np
         import torch
 
-        training = bool(module.training)
+        where = device
+        if where is None:
+            where = getattr(next(iter(module.parameters()), None), "device", None)
+        training, parts = bool(module.training), []
         module.eval()
         try:
             with torch.no_grad():
-                out = module(torch.as_tensor(situations, dtype=torch.float32))
+                for begin in range(0, len(situations), batch):
+                    rows = situations[begin : begin + batch]
+                    out = module(torch.as_tensor(rows, dtype=torch.float32, device=where))
+                    parts.append(np.asarray(out.detach().cpu().numpy(), dtype=float))
         finally:
             module.train(training)
-        given: Matrix = np.asarray(out.detach().cpu().numpy(), dtype=float)
+        given: Matrix = np.concatenate(parts)
         return _softmax(given) if logits else given
 
     return from_callable(compute, columns=columns, actions=actions)

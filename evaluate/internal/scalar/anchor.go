@@ -1,0 +1,124 @@
+package scalar
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+)
+
+// Span is what the shares 0 and 1 of an outcome stand for, in shares of its public range: it
+// holds that range.
+type Span struct{ Min, Max float64 }
+
+// Full is the range itself, whose middle is the anchor.
+var Full = Span{0, 1}
+
+// Width is Max - Min.
+func (s Span) Width() float64 { return s.Max - s.Min }
+
+// of is a share of the range as a share of the span.
+func (s Span) of(share float64) float64 { return (share - s.Min) / s.Width() }
+
+// anchorSteps is how finely an anchor is told.
+const anchorSteps = 256
+
+// RunFrom is Run for a difference whose weights cancel on average, so that outcomes may be
+// measured from anywhere: from where they are worth on average the sampling error of the weights
+// is least. level is what everybody adds to the mean of both policies, from which the
+// anchor is paid for, and from says what everybody adds where outcomes are shares of a span.
+func (b Bounds) RunFrom(level [2][]float64, from func(Span) (x, z []float64), src *noise.Source) (*Estimate, error) {
+	if b.Noise.Anchor == 0 {
+		x, z := from(Full)
+		return b.Run(x, z, src)
+	}
+	noisy, err := b.roundOf(b.Noise.Anchor, level[0], level[1], src)
+	if err != nil {
+		return nil, err
+	}
+	x, z := from(Full)
+	spread, err := b.roundOf(b.Noise.Spread, x, z, src)
+	if err != nil {
+		return nil, err
+	}
+	anchor := 0.5
+	if both := noisy.X + noisy.Z; both > 4*noisy.SD.Both {
+		anchor = math.Round(anchorSteps*min(max(noisy.X/both, 0), 1)) / anchorSteps
+	}
+	if narrower, err := b.gains(anchor, spread); err != nil {
+		return nil, err
+	} else if !narrower {
+		anchor = 0.5
+	}
+	span := spanOf(anchor)
+	x, z = from(span)
+	e, err := b.within(span).Run(x, z, src)
+	if err != nil {
+		return nil, err
+	}
+	e.Anchor = &anchor
+	return e, nil
+}
+
+// spanOf is the span around an anchor that holds the range.
+func spanOf(anchor float64) Span {
+	far := max(anchor, 1-anchor)
+	return Span{anchor - far, anchor + far}
+}
+
+// roundOf pays for sums with a small part of the budget.
+func (b Bounds) roundOf(multiplier float64, x, z []float64, src *noise.Source) (mechanism.NoisyPair, error) {
+	m, err := mechanism.NewPair(b.Caps.At(0).Max, multiplier, b.Public.Adjacency, b.Public.Noise)
+	if err != nil {
+		return mechanism.NoisyPair{}, err
+	}
+	return mechanism.Total(m, len(x), func(p int) error { return m.Add(x[p], z[p]) }, src)
+}
+
+// gains tells whether the interval is expected to be narrower at the anchor than at the middle:
+// there is up to twice the noise, and where outcomes are nearly all at one end of the range next
+// to nothing of the sampling error.
+func (b Bounds) gains(anchor float64, spread mechanism.NoisyPair) (bool, error) {
+	m, err := b.pair(b.Caps.At(0).Max)
+	if err != nil {
+		return false, err
+	}
+	persons := float64(b.Public.Persons)
+	square := min(max((spread.XX-2*spread.XZ+spread.ZZ)/persons, 0), b.Uncut.Square)
+	half := func(anchor, share float64) float64 {
+		width := spanOf(anchor).Width()
+		noise, sampling := width*m.SD().Difference/2/persons, math.Sqrt(square*share/persons)
+		return math.Hypot(b.Z()*math.Hypot(noise, sampling), width*b.unseen()*b.Caps.At(0).Max/2/persons)
+	}
+	return half(anchor, anchor*(1-anchor)) < half(0.5, 0.25), nil
+}
+
+// within are the bounds of a difference of outcomes that are shares of a span.
+func (b Bounds) within(s Span) Bounds {
+	b.Range.Min *= s.Width()
+	b.Range.Max *= s.Width()
+	return b
+}
+
+// anchored are the bounds by which an estimate was made.
+func (b Bounds) anchored(e *Estimate) (Bounds, error) {
+	if b.Noise.Anchor == 0 {
+		return b, nil
+	}
+	if a := *e.Anchor; !(a >= 0 && a <= 1) || a*anchorSteps != math.Trunc(a*anchorSteps) {
+		return b, fmt.Errorf("diagnostics.anchor is %v; want a multiple of 1/%d from 0 to 1", a, anchorSteps)
+	}
+	return b.within(spanOf(*e.Anchor)), nil
+}
+
+// Measured writes x and z again with outcomes as shares of a span.
+func (s Span) Measured(x, z []float64) (mx, mz []float64) {
+	mx, mz = make([]float64, len(x)), make([]float64, len(z))
+	for i := range x {
+		w := x[i] + z[i]
+		mx[i] = max((x[i]-s.Min*w)/s.Width(), 0)
+		mz[i] = max(w-mx[i], 0)
+	}
+	return mx, mz
+}

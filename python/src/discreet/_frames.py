@@ -1,0 +1,113 @@
+"""Frames of any library as Arrow, and Arrow as a stream for the binary."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from discreet._errors import InputError
+
+# Rows of a frame that are one batch of its stream at most.
+_GROUP = 1 << 16
+
+_FRAMES = (
+    "give a pandas or polars frame, a pyarrow table, a dict of arrays, anything with __arrow_c_stream__, or a path"
+)
+
+
+def taken(data: Any) -> Any:
+    """Give data as a frame that can be read more than once: what can be read once is read into an Arrow table."""
+    module = type(data).__module__.split(".")[0]
+    if module == "datasets":
+        return _hugging_face(data)
+    if module in ("pandas", "polars") or isinstance(data, Mapping):
+        return data
+    import pyarrow as pa
+
+    if isinstance(data, pa.Table):
+        return data
+    if isinstance(data, pa.RecordBatchReader):
+        return data.read_all()
+    if isinstance(data, pa.RecordBatch):
+        return pa.table(data)
+    if hasattr(data, "fetch_record_batch") and hasattr(data, "description"):  # a cursor of ADBC
+        return data.fetch_record_batch().read_all()
+    if hasattr(data, "__arrow_c_stream__"):
+        return pa.RecordBatchReader.from_stream(data).read_all()
+    if hasattr(data, "to_table"):  # a pyarrow dataset or scanner
+        return data.to_table()
+    return data
+
+
+def _hugging_face(data: Any) -> Any:
+    """Give the rows of a dataset of Hugging Face as an Arrow table."""
+    import pyarrow as pa
+
+    if isinstance(data, Mapping):
+        raise InputError(
+            f"the data are a {type(data).__name__} of several splits: {', '.join(map(str, data))}",
+            remedy=f"give one split, such as data[{next(iter(data), 'train')!r}]",
+        )
+    arrow = data.with_format("arrow")
+    if hasattr(data, "num_rows"):
+        return arrow[:]
+    return pa.concat_tables(list(arrow.iter(batch_size=1 << 16)))
+
+
+def names_of(frame: Any) -> list[str]:
+    """List the columns of a frame."""
+    if isinstance(frame, Mapping):
+        return [str(c) for c in frame]
+    if hasattr(frame, "collect_schema"):  # polars, whose lazy frames know their columns by no other name
+        return [str(c) for c in frame.collect_schema().names()]
+    for attribute in ("column_names", "columns"):
+        found = getattr(frame, attribute, None)
+        if found is not None and not callable(found):
+            return [str(c) for c in found]
+    raise InputError(f"{type(frame).__name__} is no frame that can be read; {_FRAMES}", remedy=_FRAMES)
+
+
+def table_of(frame: Any, columns: Sequence[str]) -> Any:
+    """Take columns of a frame as a pyarrow table, without a copy where the frame's memory allows it."""
+    import pyarrow as pa
+
+    wanted = list(columns)
+    module = type(frame).__module__.split(".")[0]
+    try:
+        if module == "pandas":
+            return pa.Table.from_pandas(frame[wanted], preserve_index=False)
+        if module == "polars":
+            chosen = frame.select(wanted)
+            return (chosen.collect() if hasattr(chosen, "collect") else chosen).to_arrow()
+        if isinstance(frame, pa.Table):
+            return frame.select(wanted)
+        if isinstance(frame, Mapping):
+            return pa.table({name: frame[name] for name in wanted})
+        return pa.table(frame).select(wanted)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as why:
+        name = next((c for c in wanted if len(wanted) > 1 and not _converts(frame, c)), wanted[0])
+        # Arrow's own words may quote a value.
+        raise InputError(
+            f"{name}: holds values of no single type; convert the column first, such as to numbers",
+            column=name,
+            remedy="convert the column first, such as to numbers",
+        ) from why
+
+
+def _converts(frame: Any, column: str) -> bool:
+    try:
+        table_of(frame, [column])
+    except InputError:
+        return False
+    return True
+
+
+def write(table: Any, descriptor: int) -> None:
+    """Write a table as an Arrow stream to an open file, some rows at a time."""
+    import pyarrow as pa
+
+    bare = table.replace_schema_metadata(None)
+    with os.fdopen(os.dup(descriptor), "wb") as sink, pa.ipc.new_stream(sink, bare.schema) as stream:
+        stream.write_table(bare, max_chunksize=_GROUP)
+    os.lseek(descriptor, 0, os.SEEK_SET)

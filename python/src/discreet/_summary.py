@@ -1,0 +1,58 @@
+"""A release as text."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from discreet._release import Release
+
+_WIDTH = 88
+
+
+class Summary(str):
+    """A text that a notebook and a terminal show with its line ends."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def summary_of(release: Release) -> str:
+    """Write the answers as a table between rules, with the guarantee above and the notes below."""
+    head = [f"Release by {release.method}".ljust(_WIDTH // 2) + release._statement().rjust(_WIDTH // 2)]
+    if release.unanswered is not None:
+        head += textwrap.wrap(f"ANSWER NONE: {release.unanswered}", _WIDTH)
+    elif release.in_part is not None:
+        head += textwrap.wrap(f"ANSWER IN PART: {release.in_part}", _WIDTH)
+    paid = "a ledger paid for it" if release.charged else "NO LEDGER WAS CHARGED"
+    if not release.private:
+        paid = "NOT FOR RELEASE"
+    head.append(paid)
+    rows: list[str] = []
+    if release.answers:
+        level = f"{100 * release._confidence():g}%"
+        wide = max(8, *(len(a.name) for a in release.answers))
+        rows.append(
+            f"{'':{wide}} {'value':>11} {f'[{level}':>11} {'interval]':>11} {'std noise':>11} {'std sampling':>13}"
+        )
+        rows += [
+            f"{a.name:{wide}} {a.value:11.5g} {a.interval[0]:11.5g} {a.interval[1]:11.5g} {a.std_privacy:11.3g} "
+            f"{a.std_sampling:13.3g}"
+            for a in release.answers
+        ]
+        if len(release) > 1:
+            rows.append(f"The intervals hold together with {level}.")
+    if release.drawn:
+        rows.append(f"Best: {release.best}, drawn by permute-and-flip; no value.")
+    elif release.best is not None:
+        rows.append(f"Best by its lower limit: {release.best}.")
+    elif not rows:
+        rows.append("A value function; see .to_frame().")
+    notes = [
+        line for n in release.notes for line in textwrap.wrap(n, _WIDTH, initial_indent="- ", subsequent_indent="  ")
+    ]
+    parts = ["=" * _WIDTH, *head, "-" * _WIDTH, *rows, "=" * _WIDTH, *notes]
+    return "\n".join(parts)
