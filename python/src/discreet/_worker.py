@@ -59,6 +59,15 @@ class Worker:
         self._number = 0
         self._pending = bytearray()
         self._said = bytearray()
+        # Ctrl-C waits until the process can be ended.
+        starting = _Interrupt(lambda: None, lambda: None)
+        with starting:
+            self._start(program)
+        if starting.seen:
+            self.kill()
+            raise KeyboardInterrupt
+
+    def _start(self, program: str) -> None:
         try:
             self._process = subprocess.Popen(
                 [program, "--messages", "json", "worker"],
