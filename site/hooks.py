@@ -122,7 +122,7 @@ def _mend(text: str, source: str) -> str:
 def _link(link: str, source: str) -> str:
     """Lead a link to where its file is: a page of this site, or the repository. A file that there is not is an error."""
     target, _, anchor = link.partition("#")
-    if not target or re.match(r"[a-z]+:", target):
+    if not target or re.match(r"[a-z]+:", target) or (source.startswith("python/notebooks/") and target.endswith(".png")):
         return f"]({link})"
     path = posixpath.normpath(posixpath.join(posixpath.dirname(source), target))
     place = ROOT / path
