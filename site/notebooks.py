@@ -1,6 +1,7 @@
-"""A gallery of the notebooks: python notebooks.py DIRECTORY runs them there; hooks.py makes a page of each.
+"""A gallery of the notebooks, a page each, for hooks.py.
 
-Without a directory that DISCREET_GALLERY names, the pages have the code and no outputs.
+Their outputs are those of the directory DISCREET_GALLERY, where `pytest python/tests/test_notebooks.py` writes them;
+without it the pages have the code alone.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -53,21 +53,3 @@ def _page(name: str, notebook: dict[str, Any]) -> tuple[str, dict[str, bytes]]:
                 if shown.strip():
                     out += ["```text", *shown.rstrip().split("\n")[:MOST], "```", ""]
     return "\n".join(out), pictures
-
-
-def main() -> int:
-    """Run the notebooks in the root of the repository."""
-    import nbclient
-    import nbformat
-
-    place = Path(sys.argv[1])
-    place.mkdir(exist_ok=True)
-    for path in sorted(NOTEBOOKS.glob("*.ipynb")):
-        book = nbformat.read(path, as_version=4)
-        nbclient.NotebookClient(book, timeout=600, kernel_name="python3", resources={"metadata": {"path": str(ROOT)}}).execute()
-        nbformat.write(book, place / path.name)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
