@@ -106,8 +106,11 @@ func (s *Statement) guarantee(epsilon *float64, family NoiseFamily) *Privacy {
 		return nil
 	}
 	q := &Privacy{Unit: s.Unit, Adjacency: s.Adjacency, Budget: dp.Budget{Epsilon: s.Epsilon, Delta: s.Delta}, LargeDelta: true, NoiseFamily: family}
-	if family == GaussianNoise {
+	switch family {
+	case GaussianNoise:
 		q.NoiseFamily = gaussianCells
+	case "":
+		q.NoiseFamily = GaussianNoise
 	}
 	if epsilon != nil {
 		q.Budget.Epsilon = *epsilon

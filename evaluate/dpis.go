@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
@@ -147,16 +148,48 @@ func (m DPIS) onPolicy(method string, p Public) (draft, error) {
 		return draft{}, err
 	}
 	half := m.Diagnostics / 2
-	w, err := meanOf(method, p, scalar.Around(p.numbers(), 1, 0), 1, scalar.Stages{Clip: clip, Weights: half, Clipped: half})
+	stages, ranges := scalar.Stages{Clip: clip, Weights: half, Clipped: half}, scalar.Around(p.numbers(), 1, 0)
+	if p.Privacy.byLaplace() {
+		return m.byLaplace(method, p, ranges, stages)
+	}
+	w, err := meanOf(method, p, ranges, 1, stages)
 	if err != nil {
 		return draft{}, err
 	}
+	if p.Privacy.NoiseFamily == "" && !p.Privacy.Fast && len(stages.Taken()) == 0 {
+		if half, err := p.narrowerByLaplace(w); err != nil {
+			return draft{}, err
+		} else if half > 0 {
+			return m.byLaplace(method, p, ranges, stages)
+		}
+	}
+	return m.meanReturn(method, p, w, eventOf(w.Noise), clip)
+}
+
+// byLaplace is the mean return with Laplace noise.
+func (m DPIS) byLaplace(method string, p Public, ranges scalar.ClipRanges, stages scalar.Stages) (draft, error) {
+	switch {
+	case p.Privacy.Fast:
+		return draft{}, fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
+	case len(stages.Taken()) > 0:
+		return draft{}, fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+	}
+	w := p.laplaceMean(ranges, 1)
+	event, err := w.Event()
+	if err != nil {
+		return draft{}, err
+	}
+	return m.meanReturn(method, p, w, event, 0)
+}
+
+// meanReturn is the plan of a mean return.
+func (m DPIS) meanReturn(method string, p Public, w scalar.Mean, event dp.Event, clip float64) (draft, error) {
 	returns := &pairs{public: p, each: value.ISContributions, run: func(x, weight []float64, src *noise.Source) (*Release, error) {
 		return paidFor(w.Run(x, weight, w.Ranges, src))
 	}}
 	about, err := p.aboutMean(w)
 	return draft{
-		method: method, public: p, event: eventOf(w.Noise), pairs: returns,
+		method: method, public: p, event: event, pairs: returns, laplace: true,
 		outcome: estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) }, nil),
 		summary: about.and(m.shares(1, clip)),
 	}, err

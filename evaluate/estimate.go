@@ -149,6 +149,28 @@ func meanOf(method string, p Public, n scalar.ClipRanges, cap float64, shares sc
 	return scalar.Mean{Public: p.numbers(), Ranges: n, Cap: cap, Noise: noise, Tail: scalar.HeavyTail()}, nil
 }
 
+// narrowerByLaplace is the half width that is expected with Laplace noise, where it is below that of
+// a mean with Gaussian noise; 0 elsewhere.
+func (p Public) narrowerByLaplace(w scalar.Mean) (float64, error) {
+	other := p.laplaceMean(w.Ranges, w.Cap)
+	private, sampling, err := other.Expected()
+	if err != nil {
+		return 0, err
+	}
+	mine, _, err := w.Expected()
+	if half := other.ExpectedHalf(private, sampling); err == nil && half < w.ExpectedHalf(mine, sampling) {
+		return half, nil
+	}
+	return 0, err
+}
+
+// laplaceMean is a mean with Laplace noise and nothing beside it.
+func (p Public) laplaceMean(n scalar.ClipRanges, cap float64) scalar.Mean {
+	w := scalar.Mean{Public: p.numbers(), Ranges: n, Cap: cap, Tail: scalar.HeavyTail(), Laplace: true}
+	w.Noise.Main = p.Privacy.Adjacency.SumSensitivity(1) / p.Privacy.Budget.Epsilon * (1 + 0x1p-44)
+	return w
+}
+
 // aboutMean is what is known of a mean beforehand, at the widest clip.
 func (p Public) aboutMean(w scalar.Mean) (summary, error) {
 	private, sampling, err := w.Expected()
@@ -158,6 +180,14 @@ func (p Public) aboutMean(w scalar.Mean) (summary, error) {
 	clip := Range(w.Ranges.At(0))
 	s := summary{facts: map[string]any{"clip": clip}, expected: p.expected(private, sampling)}
 	s.expected.HalfWidth = w.ExpectedHalf(private, sampling)
+	if w.Laplace {
+		s.facts["noise_family"] = LaplaceNoise
+		s.notes = append(s.notes, "The noise is Laplace, and the charge is pure epsilon. In a ledger that adds up squares of mu it costs many times what Gaussian noise for the same epsilon does.")
+	} else if p.onPolicy() && len(w.Noise.Taken()) == 1 {
+		if half, err := p.narrowerByLaplace(w); err == nil && half > 0 {
+			s.notes = append(s.notes, fmt.Sprintf("With privacy.noise_family: laplace the expected half width would be %.3g in place of %.3g, where the budget is one epsilon and delta, or a sum of epsilons. In a ledger that adds up squares of mu it costs many times as much.", half, s.expected.HalfWidth))
+		}
+	}
 	if w.Noise.Clip == 0 {
 		s.notes = append(s.notes, p.words(fmt.Sprintf("The contribution of each person is clipped to [%g, %g], and the interval is one for the mean of the clipped contributions. If contributions lie outside that range, clipping biases the estimate by an amount that the interval does not include.", clip.Min, clip.Max)))
 	} else {

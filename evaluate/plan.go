@@ -77,6 +77,7 @@ type draft struct {
 	// can touch; nil where it is the event.
 	drawn    dp.Event
 	outcomes bool // the method answers about Public.Outcome
+	laplace  bool // its noise may be Laplace
 	// bounds are what the estimate of one of several groups is made with; nil of other plans.
 	bounds *scalar.Bounds
 }
@@ -173,8 +174,8 @@ func (d draft) answersOutcome() error {
 		return nil
 	case p.Outcome != nil:
 		return fmt.Errorf("%w: data.outcome asks for survival, which %s does not estimate; use dp-survival, or leave the key out", ErrMethod, d.method)
-	case p.Privacy != nil && p.Privacy.NoiseFamily != "" && p.Privacy.NoiseFamily != GaussianNoise:
-		return fmt.Errorf("%w: privacy.noise_family is %s, and the noise of %s is Gaussian; only dp-survival has several", ErrMethod, p.Privacy.NoiseFamily, d.method)
+	case p.Privacy != nil && p.Privacy.NoiseFamily != "" && p.Privacy.NoiseFamily != GaussianNoise && !d.laplace:
+		return fmt.Errorf("%w: privacy.noise_family is %s, and the noise of %s is Gaussian here; dp-survival, and the on-policy mean of complete records (dp-is, dp-pdis and dp-wis with problem.records: complete), have several", ErrMethod, p.Privacy.NoiseFamily, d.method)
 	}
 	return nil
 }

@@ -78,6 +78,11 @@ type Privacy struct {
 	LargeDelta bool
 }
 
+// byLaplace tells that noise is Laplace where a method has a choice: it was asked for, or no delta was.
+func (q *Privacy) byLaplace() bool {
+	return q.NoiseFamily == LaplaceNoise || q.NoiseFamily == "" && q.Budget.Delta == 0
+}
+
 // noise is how the mechanisms draw.
 func (q *Privacy) noise() mechanism.Noise {
 	if q.Fast {

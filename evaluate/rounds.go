@@ -3,12 +3,12 @@ package evaluate
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 
@@ -76,7 +76,7 @@ func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error
 // for whom the code failed.
 func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *trajectory.Dataset, from, to int, add func([]float64) error) (failing, error) {
 	var f failing
-	first, order := make([][sha256.Size]byte, to-from), rand.Perm(to-from)
+	first, order := make([][sha256.Size]byte, to-from), anyOrder(to-from)
 	for some := range slices.Chunk(order, r.atOnce(k)) {
 		vectors, failed := r.contributions(k, earlier, d, from, some)
 		if err := ctx.Err(); err != nil {
@@ -103,6 +103,17 @@ func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *traj
 		}
 	}
 	return f, nil
+}
+
+// anyOrder is an order of n persons by chance.
+func anyOrder(n int) []int {
+	order, chance := make([]int, n), make([]byte, 8*n)
+	_, _ = rand.Read(chance) // it never fails
+	for i := range order {
+		j := int(binary.LittleEndian.Uint64(chance[8*i:]) % uint64(i+1))
+		order[i], order[j] = order[j], i
+	}
+	return order
 }
 
 // distant is a method whose code is far away: it is handed several persons in one message, and

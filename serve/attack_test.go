@@ -34,10 +34,10 @@ func TestStartedFromAnotherDirectory(t *testing.T) {
 	}
 }
 
-// set changes the store of a service that is stopped, as a crash at a chosen moment would.
+// set changes the store, as a crash at a chosen moment would.
 func (h *house) set(statement string) {
 	h.t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(h.dir, "curator.db"))
+	db, err := sql.Open("sqlite", filepath.Join(h.dir, "curator.db")+"?_pragma=busy_timeout(10000)")
 	if err != nil {
 		h.t.Fatal(err)
 	}

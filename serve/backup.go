@@ -28,6 +28,8 @@ const (
 	manifestFile = "manifest.json"
 	ledgerFile   = "ledger-%s"
 	tokensFile   = "tokens"
+	// writingForm begins the name of a directory that is not whole yet.
+	writingForm = ".writing-"
 )
 
 // manifest says what a backup holds.
@@ -53,7 +55,7 @@ func (c Config) Backup(ctx context.Context, dir string) (err error) {
 	if _, err := os.Lstat(dir); err == nil {
 		return fmt.Errorf("%w: %s exists and is not overwritten; choose another name", errBackup, dir)
 	}
-	at, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), ".writing-*") // of mode 0700
+	at, err := os.MkdirTemp(filepath.Dir(filepath.Clean(dir)), writingForm+"*") // of mode 0700
 	if err != nil {
 		return fmt.Errorf("%w: %w", errBackup, err)
 	}

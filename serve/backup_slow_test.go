@@ -101,24 +101,6 @@ func TestBackupsUnderLoad(t *testing.T) {
 	}
 }
 
-// restored opens a service that is made of a backup alone, in which every ask that has an answer
-// is paid for.
-func (h *house) restored(dir string) {
-	h.t.Helper()
-	other := furnish(h.t, "asks_per_hour: 1000000")
-	if done, err := other.config().Restore(h.t.Context(), dir, "a test", false); err != nil {
-		h.t.Fatalf("%s: %q, %v", dir, done, err)
-	}
-	s, err := serve.Open(h.t.Context(), other.config())
-	if err != nil {
-		h.t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		h.t.Fatal(err)
-	}
-	other.charges()
-}
-
 // On PostgreSQL a service is backed up while it runs, and restored into empty databases; an
 // older store, ledger or both in place of the newest start nothing, or are taken over.
 func TestAServiceOnPostgresIsRestored(t *testing.T) {

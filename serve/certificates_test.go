@@ -19,13 +19,23 @@ import (
 func secured(t *testing.T) (*house, *certificates.Authority) {
 	t.Helper()
 	h := furnish(t, "")
+	ca := h.secure(time.Hour)
+	h.open()
+	h.url = strings.Replace(h.url, "http:", "https:", 1)
+	return h, ca
+}
+
+// secure has a house that is not open use TLS, with a certificate that is good for so long.
+func (h *house) secure(lifetime time.Duration) *certificates.Authority {
+	h.t.Helper()
+	t := h.t.(*testing.T)
 	at := func(name string) string { return filepath.Join(h.dir, name) }
-	ca, err := certificates.Create(at("ca.pem"), at("ca.key"), "test", time.Now(), time.Hour)
+	ca, err := certificates.Create(at("ca.pem"), at("ca.key"), "test", time.Now(), lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
 	key, csr := servicetest.Request(t)
-	c, err := ca.Issue(csr, certificates.Subject{Role: "server", Name: "server", Hosts: []string{"127.0.0.1", "localhost"}}, time.Now(), time.Hour)
+	c, err := ca.Issue(csr, certificates.Subject{Role: "server", Name: "server", Hosts: []string{"127.0.0.1", "localhost"}}, time.Now(), lifetime)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,9 +43,7 @@ func secured(t *testing.T) (*house, *certificates.Authority) {
 		t.Fatal(err)
 	}
 	h.write("serve.yaml", h.read("serve.yaml")+"tls: {certificate: tls.pem, key: tls.key, client_roots: ca.pem}\n")
-	h.open()
-	h.url = strings.Replace(h.url, "http:", "https:", 1)
-	return h, ca
+	return ca
 }
 
 // shows is a client with a certificate, or with none.

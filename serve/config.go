@@ -64,6 +64,17 @@ type Config struct {
 	Workers int `yaml:"workers"`
 	// CallsPerSecond bounds each person; 50 by default, and four times as many at once.
 	CallsPerSecond int `yaml:"calls_per_second"`
+	// Notify is where stewards are told that there is a notice.
+	Notify *Notify `yaml:"notify"`
+	// Backups has the service back itself up, as discreet serve backup does.
+	Backups *struct {
+		// Path is a directory for them alone. It is not made, so that a disk that is away is noticed.
+		Path string `yaml:"path"`
+		// Every is the time from one to the next, such as 24h.
+		Every string `yaml:"every"`
+		// Keep is how many are kept; 7 by default.
+		Keep int `yaml:"keep"`
+	} `yaml:"backup"`
 	// Datasets by name.
 	Datasets map[string]Dataset `yaml:"datasets"`
 
@@ -211,6 +222,12 @@ func (c Config) Validate() error {
 		if err := c.OIDC.validate(); err != nil {
 			wrong = append(wrong, err)
 		}
+	}
+	if err := c.validateNotify(); err != nil {
+		wrong = append(wrong, err)
+	}
+	if err := c.validateBackups(); err != nil {
+		wrong = append(wrong, err)
 	}
 	if len(c.Datasets) == 0 {
 		say("datasets is empty; a service without data has nothing to say")

@@ -139,5 +139,6 @@ func (s *Service) broken(err error) error {
 
 // recovered answers for a handler that panicked, without its value: it may quote data.
 func (s *Service) recovered(context.Context, connect.Spec, http.Header, any) error {
+	s.server.Panicked()
 	return s.broken(errors.New("a handler panicked"))
 }

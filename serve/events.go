@@ -140,6 +140,7 @@ func (e *events) inDataset(name, remote, dataset, ask, what string) error {
 // told answers in the place of what could not be recorded.
 func (s *Service) told(err error) error {
 	if err != nil {
+		s.unrecorded.Inc()
 		s.log.Error("the audit log cannot be written, and nothing is answered that has to stand there", "error", err)
 		return connect.NewError(connect.CodeUnavailable, errors.New("the service cannot answer at the moment; the same call may be made again"))
 	}

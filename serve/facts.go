@@ -53,6 +53,30 @@ const (
 	remedyWitness = "bring the witness back, or if it is lost, forget it (discreet ledger witness --remove) and start again"
 )
 
+// The parts that may refuse.
+const (
+	partStore   = "store"
+	partAudit   = "audit"
+	partLedger  = "ledger"
+	partWitness = "witness"
+)
+
+// refusal is a verdict, with the part that refuses.
+type refusal struct {
+	error
+	part string
+}
+
+func (r refusal) Unwrap() error { return r.error }
+
+// partOf is the part that a verdict is about; empty where nothing is wrong.
+func partOf(verdict error) string {
+	if r, ok := errors.AsType[refusal](verdict); ok {
+		return r.part
+	}
+	return ""
+}
+
 // behind tells an error that contradicts what is known from one that says nothing.
 func behind(err error) bool {
 	return errors.Is(err, ledger.ErrBehind) || errors.Is(err, ledger.ErrTampered)
@@ -66,44 +90,48 @@ func contradicts(err error) bool {
 // verdict says what is wrong, for the steward, and nil if nothing is. It wraps [errLost] where
 // no budget may be shown either, and [errUncompared] where only nothing is charged.
 func (f facts) verdict() error {
-	say := func(kind, cause error, remedy, format string, args ...any) error {
+	say := func(part string, kind, cause error, remedy, format string, args ...any) error {
 		what := fmt.Sprintf(format, args...)
 		if f.dataset != "" {
 			what = fmt.Sprintf("dataset %q: %s", f.dataset, what)
 		}
 		if cause != nil {
-			return fmt.Errorf("%w: %s: %w; nothing is charged: %s", kind, what, cause, remedy)
+			return refusal{fmt.Errorf("%w: %s: %w; nothing is charged: %s", kind, what, cause, remedy), part}
 		}
-		return fmt.Errorf("%w: %s; nothing is charged: %s", kind, what, remedy)
+		return refusal{fmt.Errorf("%w: %s; nothing is charged: %s", kind, what, remedy), part}
+	}
+	stored := partStore
+	if errors.Is(f.store, asks.ErrAudit) {
+		stored = partAudit
 	}
 	switch {
 	case f.store != nil && contradicts(f.store):
-		return say(errLost, f.store, remedyStore, "the store is not what it was")
+		return say(stored, errLost, f.store, remedyStore, "the store is not what it was")
 	case f.store != nil:
-		return say(errUncompared, f.store, remedyStore, "the store cannot be read")
+		return say(stored, errUncompared, f.store, remedyStore, "the store cannot be read")
 	case errors.Is(f.unread, ledger.ErrBusy):
-		return say(errUncompared, f.unread, "end the program that has the ledger locked", "the ledger is locked")
+		return say(partLedger, errUncompared, f.unread, "end the program that has the ledger locked", "the ledger is locked")
 	case f.unread != nil && behind(f.unread):
-		return say(errLost, f.unread, remedy, "the ledger was changed")
+		return say(partLedger, errLost, f.unread, remedy, "the ledger was changed")
 	case f.unread != nil:
-		return say(errUncompared, f.unread, remedy, "the ledger is missing, was replaced or cannot be read")
+		return say(partLedger, errUncompared, f.unread, remedy, "the ledger is missing, was replaced or cannot be read")
 	case f.held != nil && !f.debited && behind(f.held):
-		return say(errLost, f.held, remedy, "the ledger is older than the store, or another: the store saw its entry %d of ledger %s", f.mark.Seq, f.mark.Ledger)
+		return say(partLedger, errLost, f.held, remedy, "the ledger is older than the store, or another: the store saw its entry %d of ledger %s", f.mark.Seq, f.mark.Ledger)
 	case f.held != nil && !f.debited:
-		return say(errUncompared, f.held, remedy, "the ledger cannot be compared with entry %d that the store saw", f.mark.Seq)
+		return say(partLedger, errUncompared, f.held, remedy, "the ledger cannot be compared with entry %d that the store saw", f.mark.Seq)
 	case len(f.unpaid) > 0:
 		u := f.unpaid[0]
 		kind := errUncompared
 		if behind(u.lack) {
 			kind = errLost
 		}
-		return say(kind, u.lack, remedy, "the ledger lacks the charge of ask %s", u.ask)
+		return say(partLedger, kind, u.lack, remedy, "the ledger lacks the charge of ask %s", u.ask)
 	case len(f.unasked) > 0:
-		return say(errLost, nil, remedyStore, "the store is older than the ledger, or another: it lacks the asks of %d of its charges, the first under key %s", len(f.unasked), f.unasked[0])
+		return say(partStore, errLost, nil, remedyStore, "the store is older than the ledger, or another: it lacks the asks of %d of its charges, the first under key %s", len(f.unasked), f.unasked[0])
 	case f.witness != nil && behind(f.witness):
-		return say(errLost, f.witness, remedy, "the ledger is older than its witness knows, or another")
+		return say(partWitness, errLost, f.witness, remedy, "the ledger is older than its witness knows, or another")
 	case f.witness != nil:
-		return say(errUncompared, f.witness, remedyWitness, "the witness cannot be asked")
+		return say(partWitness, errUncompared, f.witness, remedyWitness, "the witness cannot be asked")
 	}
 	return nil
 }

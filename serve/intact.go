@@ -347,15 +347,15 @@ func (d *dataset) look(ctx context.Context) error {
 	return d.judge(ctx, false)
 }
 
-// comparing is how often the records are compared where nobody asks.
-const comparing = 10 * time.Second
+// defaultComparing is how often the records are compared where nobody asks.
+const defaultComparing = 10 * time.Second
 
 // asking is how many comparisons there are to one that asks the witness.
 const asking = 6
 
 // watch compares until ctx ends, so that who reads log and metrics learns of a loss without any call.
 func (s *Service) watch(ctx context.Context) {
-	tick := time.NewTicker(comparing)
+	tick := time.NewTicker(s.comparing)
 	defer tick.Stop()
 	for n := 1; ; n++ {
 		select {
@@ -383,7 +383,11 @@ func (s *Service) outOfOrder() (n float64) {
 func (s *Service) followVerdicts(d *dataset) {
 	tell := func(err error) {
 		if err == nil {
-			s.log.Info("store, ledger and witness agree again", "dataset", d.name)
+			s.log.Info(toldAgain, "dataset", d.name)
+			ctx, cancel := context.WithTimeout(context.Background(), storeTime)
+			defer cancel()
+			_ = s.store.GoOn(ctx, d.name) // else they are tried again in their time
+			s.call()
 			return
 		}
 		s.log.Error("nothing is charged", "dataset", d.name, "error", err)

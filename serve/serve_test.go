@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,10 +62,15 @@ func wish(epsilon float64) string {
 type house struct {
 	t   testing.TB
 	dir string
+	mu  sync.Mutex // of url, where a process is started again
 	url string
 	// tokens by person.
 	tokens map[string]string
-	stop   func() error
+	// operator reads the metrics.
+	operator *http.Client
+	// prepare changes the service before it runs; nil for nothing.
+	prepare func(*serve.Service)
+	stop    func() error
 }
 
 // furnish writes the files of a service about the trial.
@@ -74,7 +80,7 @@ func furnish(t testing.TB, rules string) *house {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &house{t: t, dir: t.TempDir(), tokens: map[string]string{}}
+	h := &house{t: t, dir: t.TempDir(), tokens: map[string]string{}, operator: http.DefaultClient}
 	h.write("pbc.yaml", fmt.Sprintf(part, data, 312))
 	h.write("serve.yaml", fmt.Sprintf(configuration, rules))
 	return h
@@ -113,11 +119,14 @@ func (h *house) open() *house {
 	if err != nil {
 		h.t.Fatal(err)
 	}
+	if h.prepare != nil {
+		h.prepare(s)
+	}
 	address, err := s.Listen(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	h.url = "http://" + address.String()
+	h.at("http://" + address.String())
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx) }()
@@ -136,6 +145,13 @@ func (h *house) open() *house {
 		}
 	})
 	return h
+}
+
+// at is where the service is.
+func (h *house) at(url string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.url = url
 }
 
 func opened(t testing.TB, rules string) *house { return furnish(t, rules).open() }

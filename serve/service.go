@@ -37,17 +37,25 @@ type Service struct {
 	log      *slog.Logger
 	metrics  *service.Metrics
 	taken    prometheus.Counter
-	planning chan struct{}
-	pages    *service.Pace // of one person
-	watches  watches
-	wake     chan struct{}
-	changed  *broadcast
-	hold     time.Duration // of a lease
-	rooms    *database.Rooms
+	// putBack by dataset.
+	putBack    map[string]prometheus.Counter
+	unrecorded prometheus.Counter
+	backlog    backlogs
+	planning   chan struct{}
+	pages      *service.Pace // of one person
+	watches    watches
+	wake       chan struct{}
+	changed    *broadcast
+	hold       time.Duration // of a lease
+	rooms      *database.Rooms
+	receivers  []*receiver
+	backer     *backer // nil for none
+	pace       pace
+	comparing  time.Duration
 }
 
 // logged are the keys that the log takes. None is of a user, and none of data.
-var logged = map[string]service.Kind{"error": service.Text, "dataset": service.Word, "ask": service.Word, "address": service.Text, "workers": service.Number, "epsilon": service.Number, "delta": service.Number, service.StackKey: service.Text}
+var logged = map[string]service.Kind{"error": service.Text, "dataset": service.Word, "ask": service.Word, "address": service.Text, "receiver": service.Word, "workers": service.Number, "epsilon": service.Number, "delta": service.Number, service.StackKey: service.Text}
 
 // Open opens the store, the ledgers and the contracts. Its errors are for the steward.
 func Open(ctx context.Context, c Config) (*Service, error) {
@@ -59,7 +67,7 @@ func Open(ctx context.Context, c Config) (*Service, error) {
 		return nil, fmt.Errorf("%w: %w", ErrConfig, err)
 	}
 	c.Dir = dir
-	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans), hold: defaultHold, pages: service.NewPace(c.callRate(), nil)}
+	s := &Service{config: c, files: c.path(c.Files), datasets: map[string]*dataset{}, wake: make(chan struct{}, 1), changed: newBroadcast(), planning: make(chan struct{}, mostPlans), hold: defaultHold, pace: usualPace(), backlog: backlogs{every: time.Minute}, comparing: defaultComparing, pages: service.NewPace(c.callRate(), nil)}
 	if err := os.MkdirAll(s.files, 0o700); err != nil {
 		return nil, fmt.Errorf("%w: files: %w", ErrConfig, err)
 	}
@@ -147,15 +155,22 @@ func (s *Service) Close() error {
 
 // mount makes the server and its routes.
 func (s *Service) mount() error {
-	s.metrics = service.NewMetrics("discreet_curator")
-	// How asks end is for their analysts, and when they are told; so is how long one runs.
-	s.taken = s.metrics.Counter("asks_total", "Asks that were taken in.")
-	s.metrics.GaugeFunc("datasets_out_of_order", "Datasets that take no charges, because store, ledger and witness do not agree.", s.outOfOrder)
+	var err error
+	if s.receivers, err = s.makeReceivers(); err != nil {
+		return err
+	}
+	if s.config.Backups != nil {
+		if s.backer, err = newBacker(s.config); err != nil {
+			return err
+		}
+	}
+	s.observe()
+	s.observeBackups()
+	s.observeReceivers()
 	listen := s.config.Listen
 	if listen == "" {
 		listen = defaultListen
 	}
-	var err error
 	s.server, err = service.New(service.Config{
 		Listen: listen, TLS: s.config.tls(), Operators: operatorRole, Identify: s.identify, Refused: s.gateRefused, Ready: s.inOrder, Log: s.log, Metrics: s.metrics,
 	})
@@ -191,6 +206,14 @@ func (s *Service) Run(ctx context.Context) error {
 		working.Go(func() { s.work(context.WithoutCancel(ctx), ctx.Done()) })
 	}
 	working.Go(func() { s.watch(ctx) })
+	working.Go(func() { s.keepVerdicts(ctx) })
+	if s.backer != nil {
+		working.Go(func() { s.backUp(ctx) })
+	}
+	for _, c := range s.receivers {
+		working.Go(func() { c.deliver(ctx) })
+		working.Go(func() { c.test(ctx) })
+	}
 	err := s.server.Run(ctx)
 	working.Wait()
 	return err

@@ -64,9 +64,7 @@ func (s *Service) answer(ctx context.Context, l *asks.Lease) {
 	done()
 	holding.Wait()
 	d := s.datasets[l.Dataset]
-	if o.State.Ended() {
-		o.Every = d.every
-	}
+	o.Every = d.every
 	paid, err := d.paidBy(ctx, l.LedgerKey(), o)
 	if err != nil {
 		s.log.Error("the end of an ask could not be written down", "ask", l.ID, "error", err)
@@ -77,6 +75,9 @@ func (s *Service) answer(ctx context.Context, l *asks.Lease) {
 		// It stays running; whoever takes it over finds in the ledger what became of it.
 		s.log.Error("the end of an ask could not be written down", "ask", l.ID, "error", err)
 		return
+	}
+	if o.State == asks.Queued && o.Unread && !l.Uncounted() {
+		s.putBack[d.name].Inc()
 	}
 	s.changed.Broadcast()
 	_ = d.compare(ctx, false) // the store sees the charge
@@ -104,11 +105,11 @@ func (s *Service) extend(ctx context.Context, l *asks.Lease) {
 func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	d := s.datasets[l.Dataset]
 	if err := d.intact(ctx); err != nil {
-		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}}
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}, Unread: true, Open: l.Begun()}
 	}
 	if l.Again() {
 		if o, ok, err := settled(ctx, d.ledger, l.LedgerKey()); err != nil || ok {
-			return s.orLater(o, err)
+			return s.orLater(l, o, err)
 		}
 	}
 	c, err := s.compose(ctx, d, l.Analyst, l.Question, l.Purpose)
@@ -118,23 +119,28 @@ func (s *Service) outcome(ctx context.Context, l *asks.Lease) asks.Outcome {
 	if err != nil {
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, err.Error())}
 	}
-	result, err := evaluation.EvaluateAt(ctx, d.desk, c, evaluation.Settings{Key: l.LedgerKey(), Retry: true})
+	read := false
+	result, err := evaluation.EvaluateAt(ctx, d.desk, c, evaluation.Settings{Key: l.LedgerKey(), Retry: true, Begun: func() { read = true }})
 	if err == nil {
 		return asks.Outcome{State: asks.Released, Release: result.JSON, Notices: result.Notices}
 	}
 	if errors.Is(err, ledger.ErrKeyReused) {
 		if o, ok, err := settled(ctx, d.ledger, l.LedgerKey()); err != nil || ok {
-			return s.orLater(o, err)
+			return s.orLater(l, o, err)
 		}
 	}
-	return s.failure(d, err)
+	o := s.failure(d, err)
+	// Whether an ask waits for failed checks depends on the data, too.
+	o.Unread = !read && !errors.Is(err, ledger.ErrChecks)
+	o.Open = o.Open && (read || l.Begun())
+	return o
 }
 
 // orLater puts an ask back whose ledger does not answer.
-func (s *Service) orLater(o asks.Outcome, err error) asks.Outcome {
+func (s *Service) orLater(l *asks.Lease, o asks.Outcome, err error) asks.Outcome {
 	if err != nil {
 		s.log.Error("the ledger does not tell what became of an ask", "error", err)
-		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}}
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}, Unread: true, Open: l.Begun()}
 	}
 	return o
 }
@@ -146,9 +152,10 @@ func (s *Service) failure(d *dataset, err error) asks.Outcome {
 	switch {
 	case errors.As(err, &pending), errors.Is(err, ledger.ErrPending):
 		return asks.Outcome{State: asks.Pending, Reason: toldPending, Notices: []string{err.Error()}}
-	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness), errors.Is(err, ledger.ErrKeyReused),
-		errors.Is(err, ledger.ErrBehind), errors.Is(err, ledger.ErrTampered):
-		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}} // the same key learns what became of it
+	case errors.Is(err, ledger.ErrUnknown), errors.Is(err, ledger.ErrStore), errors.Is(err, ledger.ErrBusy), errors.Is(err, ledger.ErrWitness), errors.Is(err, ledger.ErrBehind), errors.Is(err, ledger.ErrTampered):
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}, Open: true} // the same key learns what became of it
+	case errors.Is(err, ledger.ErrKeyReused):
+		return asks.Outcome{State: asks.Queued, Notices: []string{err.Error()}}
 	case errors.As(err, &refused):
 		return asks.Outcome{State: asks.Refused, Reason: s.public(d, refused.Error())}
 	case errors.Is(err, ledger.ErrAnalyst), errors.Is(err, ledger.ErrContract):

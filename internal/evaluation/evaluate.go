@@ -24,6 +24,8 @@ import (
 type Settings struct {
 	// Progress is called now and then while data are read; nil for none.
 	Progress scan.Progress
+	// Begun is called before data are read, and what becomes of them counts; nil for nobody.
+	Begun func()
 	// Source draws the noise; nil for a fresh cryptographic source.
 	Source *noise.Source
 	// Key is the caller's key of the charge; with Retry it may have been charged before.
@@ -52,6 +54,7 @@ type run struct {
 	key      string
 	retry    bool
 	progress scan.Progress
+	begun    func()
 	source   *noise.Source
 	shards   shards.Source
 	output   output
@@ -87,7 +90,7 @@ func evaluateWith(ctx context.Context, c config.Config, o Settings, open func(*s
 	if err != nil {
 		return nil, err
 	}
-	r := run{spec: s, key: o.Key, retry: o.Retry, progress: o.Progress, source: o.Source, shards: o.Shards, output: newOutput(s)}
+	r := run{spec: s, key: o.Key, retry: o.Retry, progress: o.Progress, begun: o.Begun, source: o.Source, shards: o.Shards, output: newOutput(s)}
 	if !o.Retry {
 		r.key = ledger.NewKey()
 	}
@@ -157,6 +160,9 @@ func (r *run) whole(ctx context.Context) (*Result, error) {
 		return nil, err
 	}
 	// From here on the check counts as failed, unless its charge is committed.
+	if r.begun != nil {
+		r.begun()
+	}
 	found, err := scan.Check(ctx, r.spec, r.progress)
 	if err == nil {
 		err = ctx.Err()

@@ -18,7 +18,7 @@ var table = []part{
 	{name: "ground", layers: [][]string{
 		{"internal/xmath", "internal/atomicfile", "internal/boundedfile", "internal/buildinfo", "internal/chart", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/webpage", "internal/webpage/pagetest"},
 		{"internal/signature", "internal/schema", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
-		{"internal/service/servicetest"}, // for tests of those
+		{"internal/service/servicetest", "internal/service/alerttest"},                                                           // for tests of those
 	}},
 
 	// The pillars: privacy and reinforcement learning do not know of each other.
@@ -95,7 +95,7 @@ var table = []part{
 	}},
 	{name: "serve", tree: "serve", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "job"}, layers: [][]string{
 		{"serve/internal/tokens"}, // who has which token
-		{"serve/curatorv1", "serve/internal/asks", "serve/internal/pages"}, // generated; what is kept of asks; HTML
+		{"serve/curatorv1", "serve/internal/asks", "serve/internal/notify", "serve/internal/pages"}, // generated; what is kept of asks; webhooks and mail; HTML
 		{"serve"}, // the curator's service
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, layers: [][]string{

@@ -2,7 +2,7 @@
 
 package mutants
 
-// serveMutants are faults in what the curator's service says in its audit log.
+// serveMutants are faults in what the curator's service says in its audit log, its metrics and outside.
 func serveMutants() []mutant {
 	return []mutant{
 		{name: "serve: a refusal at the gate is answered first", in: "internal/service", run: "RefusalsAreTold",
@@ -53,5 +53,23 @@ func serveMutants() []mutant {
 			edits: edits{{"if there[sum] || was.state == tokenGone {", "if there[sum] || was.state != \"\" {"}}},
 		{name: "serve: a token of the store has no line", in: "serve/internal/asks", run: "OneChange",
 			edits: edits{{"		return noteTokens(ctx, tx, all, datasets)\n	})", "		return nil\n	})"}}},
+		{name: "serve: metrics count asks that wait for failed checks", in: "serve", run: "MetricsTellNoFailedCheck",
+			edits: edits{{"o.Unread = !read && !errors.Is(err, ledger.ErrChecks)", "o.Unread = true"}}},
+		{name: "serve: metrics show that a message about a check is refused", in: "serve", run: "FailedCheckIsToldOutside",
+			edits: edits{{"!slices.Contains(d.Kinds, asks.OfAsk) && ctx.Err() == nil", "ctx.Err() == nil"}}},
+		{name: "serve: an ask that waits for failed checks stays in the backlog", in: "serve/internal/asks", run: "BacklogShowsNoCheck",
+			edits: edits{{"				left = until(now, o.Every)", "				left = 0"}}},
+		{name: "serve: an end shows before it is told", in: "serve/internal/asks", run: "BacklogShowsNoCheck",
+			edits: edits{{"told > $2 AND dataset || '' = $1", "told > $2 AND ended = 0 AND dataset || '' = $1"}}},
+		{name: "serve: another check closes the one that is open", in: "serve/internal/asks", run: "OpenCheckGoesOn",
+			edits: edits{{"			if o.Open {", "			if false {"}}},
+		{name: "serve: an attempt is not noted before it is made", in: "serve/internal/asks", run: "DeliveredOnce",
+			edits: edits{{"channel, dataset, tries+1, now+wait", "channel, dataset, 0, now+wait"}}},
+		{name: "serve: a webhook is followed elsewhere", in: "serve/internal/notify", run: "FollowsNobody",
+			edits: edits{{", CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}", "}"}}},
+		{name: "serve: mail goes on without TLS", in: "serve/internal/notify", run: "ThatIsWrong",
+			edits: edits{{"	if m.Security == StartTLS {", "	if ok, _ := c.Extension(\"STARTTLS\"); ok && m.Security == StartTLS {"}}},
+		{name: "serve: a half-written backup is kept", in: "serve", run: "BacksItselfUp",
+			edits: edits{{"	if err := b.sweep(); err != nil {\n		return err\n	}\n", ""}}},
 	}
 }

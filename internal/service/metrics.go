@@ -57,6 +57,11 @@ func (m *Metrics) GaugeFunc(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.prefix + name, Help: help}, value))
 }
 
+// GaugeOf is GaugeFunc, of one value of each label; all of a name have the same labels.
+func (m *Metrics) GaugeOf(name, help string, labels map[string]string, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: m.prefix + name, Help: help, ConstLabels: labels}, value))
+}
+
 // Histogram adds a distribution with the upper ends of its buckets.
 func (m *Metrics) Histogram(name, help string, buckets []float64) prometheus.Histogram {
 	h := prometheus.NewHistogram(prometheus.HistogramOpts{Name: m.prefix + name, Help: help, Buckets: buckets})

@@ -22,10 +22,15 @@ func (s *Server) recovered() {
 		return
 	}
 	if what != http.ErrAbortHandler {
-		s.panics.Inc()
-		s.cfg.Log.Error("a request panicked", StackKey, stack())
+		s.Panicked()
 	}
 	panic(http.ErrAbortHandler) // the connection ends, and nothing is written of it elsewhere
+}
+
+// Panicked counts a request whose panic was recovered, and logs where it was. It is called by the function that is deferred.
+func (s *Server) Panicked() {
+	s.panics.Inc()
+	s.cfg.Log.Error("a request panicked", StackKey, stack())
 }
 
 // stack names the functions that a panic was in, the innermost first, each with its file and line.

@@ -25,21 +25,21 @@ func estimator(m config.Method) (evaluate.Method, evaluate.Estimator, error) {
 	return named, e, err
 }
 
-// readForeign has the data read as a method of somebody else needs them: actions and, where the
-// data have them, their probabilities, and the observations that its outline names.
-func (s *Spec) readForeign(m config.Method) error {
-	o, err := m.Sums.Outline(s.Public)
+// foreignReading is how data are read for a method of somebody else: with actions and, where the data
+// have them, their probabilities, and with the observations that its outline names.
+func foreignReading(o trajectory.Options, m config.Method, p evaluate.Public) (trajectory.Options, error) {
+	outline, err := m.Sums.Outline(p)
 	if err != nil {
-		return fmt.Errorf("%w: %w", evaluate.ErrMethod, err)
+		return o, fmt.Errorf("%w: %w", evaluate.ErrMethod, err)
 	}
-	if o.Method != m.Name {
-		return fmt.Errorf("%w: method.name is %q, and the method calls itself %q; give both one name", evaluate.ErrMethod, m.Name, o.Method)
+	if outline.Method != m.Name {
+		return o, fmt.Errorf("%w: method.name is %q, and the method calls itself %q; give both one name", evaluate.ErrMethod, m.Name, outline.Method)
 	}
-	s.Reading.Optional |= trajectory.Action | trajectory.BehaviorProb
-	for _, c := range o.Columns {
-		if !slices.Contains(s.Reading.Observations, c) {
-			s.Reading.Observations = append(s.Reading.Observations, c)
+	o.Optional |= trajectory.Action | trajectory.BehaviorProb
+	for _, c := range outline.Columns {
+		if !slices.Contains(o.Observations, c) {
+			o.Observations = append(o.Observations, c)
 		}
 	}
-	return s.Reading.Validate()
+	return o, o.Validate()
 }

@@ -82,7 +82,7 @@ func New(c config.Config) (*Spec, error) {
 		s.Paths = append(s.Paths, c.Resolve(p))
 	}
 	if s.Reading, err = readingOptions(c, s.Public, s.Behavior, s.Method); err == nil && c.Method.Sums != nil {
-		err = s.readForeign(c.Method)
+		s.Reading, err = foreignReading(s.Reading, c.Method, s.Public)
 	}
 	return &s, err
 }

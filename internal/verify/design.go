@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -45,6 +46,49 @@ func checkDesign(r *evaluate.Release, b config.Behavior) error {
 	want := evaluate.NewDesign(behaviour, b.Source == "design", target)
 	if want == nil || !reflect.DeepEqual(*want, d) {
 		return errors.New("public.design is not what the two policies say of ratios")
+	}
+	return nil
+}
+
+// checkDifferences holds what a release says of the distance of two policies against the policies,
+// where their words say all of them.
+func checkDifferences(r *evaluate.Release, b config.Behavior) error {
+	var t struct {
+		Policies []struct {
+			Name string `json:"name"`
+		} `json:"policies"`
+		Contrasts   [][2]string               `json:"contrasts"`
+		Differences []*policy.DifferenceBound `json:"differences"`
+	}
+	var words []string
+	if r.Public["targets"] == nil {
+		return nil
+	}
+	if err := errors.Join(loosely(r.Public["targets"], &t), loosely(r.Public["target"], &words)); err != nil {
+		return err
+	}
+	known := map[string]policy.Policy{}
+	for i, p := range t.Policies {
+		if i >= len(words) {
+			return nil // which is told elsewhere
+		}
+		target, err := targetIn(strings.TrimPrefix(words[i], p.Name+": "))
+		if strings.HasSuffix(words[i], ": "+config.Target{Kind: "logged"}.String()) && !spec.Recorded(&b) && b.Kind == "uniform" {
+			target, err = spec.BehaviorPolicy(&b, config.Config{})
+		}
+		if err != nil {
+			return err
+		}
+		known[p.Name] = target
+	}
+	for i, d := range t.Differences[:min(len(t.Differences), len(t.Contrasts))] {
+		first, second := known[t.Contrasts[i][0]], known[t.Contrasts[i][1]]
+		if d == nil || first == nil || second == nil {
+			continue
+		}
+		if want, ok := policy.BoundDifference(first, second, nil); !ok || want.Distance != d.Distance {
+			return fmt.Errorf("differences[%d] is not what the two policies say of each other", i)
+		}
 	}
 	return nil
 }

@@ -322,7 +322,7 @@ func checkBehavior(r *evaluate.Release, v any) error {
 			return err
 		}
 	}
-	return checkDesign(r, stated)
+	return errors.Join(checkDesign(r, stated), checkDifferences(r, stated))
 }
 
 func checkEnd(_ *evaluate.Release, v any) error {

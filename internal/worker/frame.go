@@ -6,13 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/discreet-rl/discreet/internal/fault"
 )
 
 // mostHead bounds the JSON of a frame, in bytes, so that a damaged length is no allocation.
 const mostHead = 64 << 20
 
 // ErrFrame marks a stream that holds no frame where one should start: nothing after it can be read.
-var ErrFrame = errors.New("the stream of requests is damaged")
+var ErrFrame = fault.Input("the stream of requests is damaged")
 
 // request is the head of a frame to the worker. One of Args, Cancel and Reply is set.
 type request struct {

@@ -23,9 +23,26 @@ type Mean struct {
 	Cap    float64 // of weights, in diagnostics
 	Noise  Stages  // noise multipliers
 	Tail   Tail
+	// Laplace says that the noise is discrete Laplace, and the mean all that is paid for.
+	Laplace bool
 }
 
+// Event is that of the mean alone.
+func (w Mean) Event() (dp.Event, error) {
+	m, err := w.moments(w.Ranges.At(0))
+	if err != nil {
+		return nil, err
+	}
+	return m.Event(), nil
+}
+
+// half is half of a 95% interval at both errors.
+func (w Mean) half(sampling, private float64) float64 { return halfOf(sampling, private, w.Laplace) }
+
 func (w Mean) moments(clip facts.Range) (*mechanism.Moments, error) {
+	if w.Laplace {
+		return mechanism.NewLaplaceMoments(clip.Min, clip.Max, w.Noise.Main, w.Public.Adjacency)
+	}
 	return mechanism.NewMoments(clip.Min, clip.Max, w.Noise.Main, w.Public.Adjacency, w.Public.Noise)
 }
 
@@ -118,11 +135,11 @@ func (w Mean) estimate(noisy mechanism.NoisyMoments, c choice) *Estimate {
 // public range. A noisy number of persons, of which the mean is a ratio, is allowed for
 // to all orders (Fieller 1954): where the noise might leave none of them, it tells nothing.
 func (w Mean) beyond(e *Estimate, noisy mechanism.NoisyMoments, count float64) [2]float64 {
-	half := Z95 * math.Hypot(e.StdSampling, e.StdPrivacy)
+	half := w.half(e.StdSampling, e.StdPrivacy)
 	sides := [2]float64{half, half}
 	within := w.Public.Returns
 	if noisy.CountSD > 0 {
-		offset, g := noisy.Sum/count, math.Pow(Z95*noisy.CountSD/count, 2)
+		offset, g := noisy.Sum/count, math.Pow(w.half(0, noisy.CountSD)/count, 2)
 		if g >= 1 {
 			return [2]float64{within.Width(), within.Width()}
 		}
@@ -136,7 +153,7 @@ func (w Mean) beyond(e *Estimate, noisy mechanism.NoisyMoments, count float64) [
 // unseen is by how much an interval that reaches so far to both sides is lengthened, over
 // the normal one, with what is allowed for outcomes that the data do not show.
 func (w Mean) unseen(e *Estimate, sides [2]float64, count float64) [2]float64 {
-	half := Z95 * math.Hypot(e.StdSampling, e.StdPrivacy)
+	half := w.half(e.StdSampling, e.StdPrivacy)
 	within := w.Public.Returns
 	for side, far := range [2]float64{e.Value - within.Min, within.Max - e.Value} {
 		sides[side] = max(math.Hypot(max(sides[side], half), rare*far/count)-half, 0)
@@ -147,7 +164,7 @@ func (w Mean) unseen(e *Estimate, sides [2]float64, count float64) [2]float64 {
 // ExpectedHalf is half the width that is expected of an interval at these errors, for a
 // value in the middle of the range.
 func (w Mean) ExpectedHalf(private, sampling float64) float64 {
-	return math.Hypot(Z95*math.Hypot(private, sampling), rare*w.Public.Returns.Width()/2/float64(w.Public.Persons))
+	return math.Hypot(w.half(sampling, private), rare*w.Public.Returns.Width()/2/float64(w.Public.Persons))
 }
 
 // most is the largest variance of numbers within a clip.
@@ -165,8 +182,8 @@ func (w Mean) withHidden(private, sampling, squares, count float64, clip facts.R
 // lengthened is the normal interval, lengthened by what an estimate says and cut to the
 // public range.
 func (w Mean) lengthened(e *Estimate) [2]float64 {
-	ends, within := Interval(e.Value, e.StdSampling, e.StdPrivacy), w.Public.Returns
-	return [2]float64{max(ends[0]-e.Clipping[0], within.Min), min(ends[1]+e.Clipping[1], within.Max)}
+	half, within := w.half(e.StdSampling, e.StdPrivacy), w.Public.Returns
+	return [2]float64{max(e.Value-half-e.Clipping[0], within.Min), min(e.Value+half+e.Clipping[1], within.Max)}
 }
 
 // PersonWeights is every person's mean importance weight.

@@ -18,8 +18,11 @@ import (
 // AddRemoveOne a third coordinate counts persons, and the norm of the longest
 // point counts. docs/proofs/moments.md has the proof, rounding included.
 //
+// With Laplace noise ([NewLaplaceMoments]) the same holds in l1 for t <= 1/4.
+//
 // Unit: a person. The event is dp.Gaussian, its multiplier relative to half the
-// diameter (ReplaceOne) or to the longest norm (AddRemoveOne).
+// diameter (ReplaceOne) or to the longest norm (AddRemoveOne); with Laplace noise it is
+// dp.DiscreteLaplace, in lattice steps.
 type Moments struct {
 	low, high  float64
 	multiplier float64
@@ -72,6 +75,33 @@ func NewMoments(low, high, noiseMultiplier float64, adjacency dp.Adjacency, kind
 		total: newAccumulator(grid, dim, kind)}, nil
 }
 
+// NewLaplaceMoments makes empty moments with discrete Laplace noise, whose scale is the multiplier
+// times half the l1 diameter (ReplaceOne) or the longest l1 norm (AddRemoveOne).
+func NewLaplaceMoments(low, high, multiplier float64, adjacency dp.Adjacency) (*Moments, error) {
+	m, err := NewMoments(low, high, multiplier, adjacency, Exact)
+	if err != nil {
+		return nil, err
+	}
+	m.shape, m.total.laplace = parabola{square: 0.2}, true
+	if adjacency == dp.AddRemoveOne {
+		m.shape.count = 0.5
+	}
+	if m.total.grid.sigma = multiplier * m.longest() * (1 + 0x1p-50); !(m.total.grid.sigma <= 1<<maxNoise) {
+		return nil, fmt.Errorf("%w: noise is %v half ranges; choose a larger epsilon", ErrParameter, multiplier)
+	}
+	return m, nil
+}
+
+// longest is the norm of the event of Laplace noise, in lattice steps: truncation moves two points
+// apart by less than 4.
+func (m *Moments) longest() float64 {
+	radius := float64(m.total.grid.radius)
+	if m.shape.count > 0 {
+		return radius*(1+m.shape.square+m.shape.count) + 2
+	}
+	return radius + 2
+}
+
 // Capacity is the number of persons that can be added at most.
 func (m *Moments) Capacity() int64 { return m.total.grid.capacity() }
 
@@ -103,14 +133,19 @@ func (m *Moments) one() int64 { return int64(m.shape.count * float64(m.total.gri
 
 // Merge adds the persons of o, which must be made alike and is used up.
 func (m *Moments) Merge(o *Moments) error {
-	if m.low != o.low || m.high != o.high || m.multiplier != o.multiplier || m.adjacency != o.adjacency {
+	if m.low != o.low || m.high != o.high || m.multiplier != o.multiplier || m.adjacency != o.adjacency || m.shape != o.shape {
 		return ErrMismatch
 	}
 	return m.total.merge(&o.total)
 }
 
 // Event describes the release.
-func (m *Moments) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: m.multiplier} }
+func (m *Moments) Event() dp.Event {
+	if m.total.laplace {
+		return dp.DiscreteLaplace{Scale: m.total.grid.sigma, Norm: m.longest()}
+	}
+	return dp.Gaussian{NoiseMultiplier: m.multiplier}
+}
 
 // NoisyMoments are the released statistics about the middle of the range, and
 // the standard deviations of the noise in them.
@@ -129,6 +164,9 @@ type NoisyMoments struct {
 func (m *Moments) SD() (count, sum, squares float64) {
 	half := float64(m.total.grid.radius) * m.total.grid.step
 	sum = m.total.grid.sigma * m.total.grid.step
+	if m.total.laplace {
+		sum = LaplaceSD(m.total.grid.sigma) * m.total.grid.step
+	}
 	squares = half * sum / (2 * m.shape.square)
 	if m.shape.count > 0 {
 		count = sum / (m.shape.count * half)

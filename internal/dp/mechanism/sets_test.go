@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"errors"
 	"math"
 	"math/big"
 	"testing"
@@ -8,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
 )
 
 // smallMoments and smallRatio have a lattice so coarse that all of its points
@@ -72,6 +74,68 @@ func TestMomentsNormUnderAddRemoveOne(t *testing.T) {
 			x, y, z := float64(a), float64(m.squared(a)), float64(m.one())
 			if math.Sqrt(x*x+y*y+z*z) > norm {
 				t.Fatalf("radius %d: the point of %d is longer than %v", radius, a, norm)
+			}
+		}
+	}
+}
+
+// TestLaplaceMomentsKeepToTheirNorm enumerates points on coarse lattices: under ReplaceOne no two
+// differ by more than twice the event's norm in l1, under AddRemoveOne none is longer.
+func TestLaplaceMomentsKeepToTheirNorm(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		for _, radius := range []uint64{1, 2, 7, 50, 300} {
+			m, err := NewLaplaceMoments(-1, 1, 1, adjacency)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.total.grid.step, m.total.grid.radius = 1/float64(radius), radius
+			norm := m.Event().(dp.DiscreteLaplace).Norm
+			for a := -int64(radius); a <= int64(radius); a++ {
+				x, y, z := math.Abs(float64(a)), math.Abs(float64(m.squared(a))), float64(m.one())
+				if adjacency == dp.AddRemoveOne && x+y+z > norm {
+					t.Fatalf("radius %d: the point of %d is longer than %v", radius, a, norm)
+				}
+				for b := a; b <= int64(radius); b++ {
+					if far := math.Abs(float64(a-b)) + math.Abs(float64(m.squared(a)-m.squared(b))); adjacency == dp.ReplaceOne && far > 2*norm {
+						t.Fatalf("radius %d: points %d and %d are %v apart, and the norm is %v", radius, a, b, far, norm)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestLaplaceMomentsAreUnbiased: the mean of many releases is that of the data, and the noise has the
+// standard deviations that are told, within five standard errors.
+func TestLaplaceMomentsAreUnbiased(t *testing.T) {
+	const runs = 3000
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		src := noise.NewSeeded(4)
+		var sums, squares [3]float64
+		var sd [3]float64
+		for range runs {
+			m, err := NewLaplaceMoments(-1, 3, 0.5, adjacency)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := errors.Join(m.Add(3), m.Add(0), m.Add(-5)); err != nil { // clipped to -1
+				t.Fatal(err)
+			}
+			noisy, event, err := m.Release(src)
+			if _, ok := event.(dp.DiscreteLaplace); !ok || err != nil {
+				t.Fatal(event, err)
+			}
+			sd = [3]float64{noisy.CountSD, noisy.SumSD, noisy.SquaresSD}
+			for i, off := range []float64{noisy.Count - 3, noisy.Sum - (2 - 1 - 2), noisy.Squares - (4 + 1 + 4)} {
+				sums[i], squares[i] = sums[i]+off, squares[i]+off*off
+			}
+		}
+		for i, name := range []string{"count", "sum", "squares"} {
+			if mean := sums[i] / runs; math.Abs(mean) > 5*sd[i]/math.Sqrt(runs)+1e-7 {
+				t.Errorf("%v: %s is off by %v", adjacency, name, mean)
+			}
+			if got := squares[i] / runs; math.Abs(got-sd[i]*sd[i]) > 5*sd[i]*sd[i]*math.Sqrt(5./runs)+1e-12 {
+				t.Errorf("%v: noise in %s has variance %v; want %v", adjacency, name, got, sd[i]*sd[i])
 			}
 		}
 	}

@@ -39,6 +39,8 @@ func options() map[string]map[string]any {
 		"dp-wis auto":               {"name": "dp-wis", "clip": "auto", "diagnostics": 0.2},
 		"dp-wis several":            {"name": "dp-wis", "several": true, "clip": "public", "max_weight": 3},
 		"dp-pdis several":           {"name": "dp-pdis", "several": true},
+		"dp-is laplace":             {"name": "dp-is", "on": true, "complete": evaluate.LaplaceNoise},
+		"dp-is complete":            {"name": "dp-is", "on": true, "complete": evaluate.GaussianNoise},
 		"dp-wis differences":        {"name": "dp-wis", "near": true, "max_weight": 3},
 		"dp-pdis differences":       {"name": "dp-pdis", "near": true},
 		"dp-is choice":              {"name": "dp-is", "choice": true, "max_weight": 3},
@@ -159,6 +161,8 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			if value == "fixed" && adjacency == dp.ReplaceOne {
 				p.By.Fixed, p.By.Of[0].Persons, p.By.Of[1].Persons = true, 1, 3 // and one in none
 			}
+		case "complete":
+			p.Complete, p.Privacy.NoiseFamily = true, value.(evaluate.NoiseFamily)
 		case "fast":
 			p.Privacy.Fast = true
 		case "estimated":

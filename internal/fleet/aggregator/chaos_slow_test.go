@@ -26,6 +26,7 @@ import (
 	"github.com/discreet-rl/discreet/fleet/fleetv1"
 	"github.com/discreet-rl/discreet/internal/fleet"
 	"github.com/discreet-rl/discreet/internal/pgtest"
+	"github.com/discreet-rl/discreet/internal/service/alerttest"
 	"github.com/discreet-rl/discreet/train"
 )
 
@@ -248,7 +249,8 @@ func pause(ctx context.Context, d time.Duration) {
 
 // TestKilledAtAnyMoment: servers, whichever of them leads, and the database are killed at
 // random moments, and a server is stopped for longer than its lease, while devices take
-// part. No report that was acknowledged is lost, no second body is taken, and the weights are bit
+// part and Prometheus watches: at every fiftieth kill all servers stay away until an alert fires,
+// which ends when they are back. No report that was acknowledged is lost, no second body is taken, and the weights are bit
 // for bit those of one process that was given each round's reports once.
 func TestKilledAtAnyMoment(t *testing.T) {
 	t.Run("sqlite", func(t *testing.T) {
@@ -307,10 +309,32 @@ func chaos(t *testing.T, w *world, store string, replicas int, database *pgtest.
 		wg.Go(func() { a.takePart(ctx, t) })
 	}
 
+	pair, err := tls.LoadX509KeyPair(filepath.Join(w.keysDir(), "operator.pem"), filepath.Join(w.keysDir(), "operator.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var targets []alerttest.Target
+	for _, url := range urls {
+		targets = append(targets, alerttest.Target{Job: "fleet", URL: url, Client: w.client(t, &pair)})
+	}
+	watch := alerttest.Start(t, "../../../examples/fleet-network/alerts.yaml").Watch(15*time.Second, 50*time.Millisecond, func() []alerttest.Target { return targets })
+	down := func(firing []string) bool { return slices.Contains(firing, "FleetDown") }
+
 	rng := rand.New(rand.NewPCG(uint64(os.Getpid()), uint64(time.Now().UnixNano())))
 	var ofDatabase, frozen atomic.Int64
-	begun := time.Now()
+	begun, stops, longest := time.Now(), 0, 0
 	for killed := 0; killed < *kills && !t.Failed(); killed++ {
+		if killed%50 == 49 || killed == *kills/2 {
+			for _, s := range servers {
+				s.kill()
+			}
+			stops++
+			longest = max(longest, watch.Until("without servers", time.Minute, down))
+			for _, s := range servers {
+				s.start()
+			}
+			watch.Until("with servers", time.Minute, func(firing []string) bool { return !down(firing) })
+		}
 		pause(ctx, time.Duration(rng.IntN(400))*time.Millisecond)
 		if database != nil && rng.IntN(6) == 0 {
 			if err := database.Kill(); err != nil {
@@ -368,7 +392,9 @@ func chaos(t *testing.T, w *world, store string, replicas int, database *pgtest.
 			t.Fatalf("version %d, of round %d, is\n%v; one process has\n%v", number, p.GetRound(), got, want)
 		}
 	}
-	t.Logf("%d kills (%d of the database), %d times stopped, %d rounds of %d reports in %v", *kills, ofDatabase.Load(), frozen.Load(), last, n, time.Since(begun).Round(time.Second))
+	scrapes, began := watch.Began()
+	t.Logf("%d kills (%d of the database), %d times stopped, %d rounds of %d reports in %v; %d scrapes, all servers away %d times, each with an alert after at most %d scrapes, alerts %v",
+		*kills, ofDatabase.Load(), frozen.Load(), last, n, time.Since(begun).Round(time.Second), scrapes, stops, longest, began)
 }
 
 // askAny asks the servers in turn until one answers.

@@ -135,8 +135,8 @@ func (s *Store) Add(ctx context.Context, by By, a Ask, most int) (*Ask, error) {
 		if err != nil {
 			return err
 		}
-		_, err = tx.ExecContext(ctx, `INSERT INTO curator_ask (`+columns+`, fence, lease_until, ledger_key) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', $11, 0, 0, 0, 0, $12)`,
-			a.ID, a.Number, a.Key, a.Analyst, a.Dataset, a.Question, a.Purpose, a.Epsilon, a.Delta, a.State, now, a.LedgerKey())
+		_, err = tx.ExecContext(ctx, `INSERT INTO curator_ask (`+columns+`, fence, lease_until, ledger_key, queued) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, '', $11, 0, 0, 0, 0, $12, $13)`,
+			a.ID, a.Number, a.Key, a.Analyst, a.Dataset, a.Question, a.Purpose, a.Epsilon, a.Delta, a.State, now, a.LedgerKey(), queuedAt(a.State, now))
 		out = a
 		return err
 	})
@@ -144,6 +144,14 @@ func (s *Store) Add(ctx context.Context, by By, a Ask, most int) (*Ask, error) {
 		return nil, err
 	}
 	return &out, nil
+}
+
+// queuedAt is a time for an ask that comes to the workers then.
+func queuedAt(to State, now int64) int64 {
+	if to == Queued {
+		return now
+	}
+	return 0
 }
 
 // Get returns an ask; [ErrNone] if there is none of the id.
@@ -210,7 +218,7 @@ func (s *Store) Move(ctx context.Context, by By, id string, from []State, to Sta
 		if to.Ended() {
 			a.Ended, a.Told = inTime(now), inTime(now)
 		}
-		_, err = tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5 WHERE id = $1`, id, to, reason, micros(a.Ended), micros(a.Told))
+		_, err = tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, queued = CASE queued WHEN 0 THEN $6 ELSE queued END WHERE id = $1`, id, to, reason, micros(a.Ended), micros(a.Told), queuedAt(to, now))
 		return err
 	})
 	if err != nil {

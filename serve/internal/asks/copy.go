@@ -17,7 +17,8 @@ func Copy(ctx context.Context, location, dir string) ([]string, error) {
 }
 
 // PutBack makes the store at a location from a copy, where there is none, and reports whether it
-// did. Sessions of browsers that it holds have ended: one may have been ended since the copy.
+// did. Sessions of browsers that it holds have ended: one may have been ended since the copy. The next
+// message about notices says that it may be a repetition.
 func PutBack(ctx context.Context, location, dir string, names []string) (made bool, err error) {
 	return database.PutBack(ctx, location, dir, names, database.Back{
 		Open: func(ctx context.Context, location string) error {
@@ -30,7 +31,7 @@ func PutBack(ctx context.Context, location, dir string, names []string) (made bo
 		Begun:   `SELECT EXISTS (SELECT 1 FROM curator_audit) OR EXISTS (SELECT 1 FROM curator_ask) OR EXISTS (SELECT 1 FROM curator_mark)`,
 		Without: []string{"curator_schema", "curator_session", "curator_nonce"},
 		Mend: func(ctx context.Context, do database.Executor) error {
-			return do(ctx, `DELETE FROM curator_session`)
+			return errors.Join(do(ctx, `DELETE FROM curator_session`), do(ctx, `UPDATE curator_delivery SET tries = tries + 1`))
 		},
 	})
 }

@@ -12,16 +12,28 @@ import (
 type Lease struct {
 	Ask
 	fence int64
-	// putBack is how often the ask was put back since it was taken first.
-	putBack int64
+	// putBack is how often the ask was put back since it was taken first, and uncounted that it
+	// left the backlog then.
+	putBack   int64
+	uncounted bool
+	// begun says that its check of the data may be open.
+	begun bool
 }
 
 // Again reports that the ask was run before, and may have been charged.
 func (l *Lease) Again() bool { return l.fence > 1 }
 
+// Uncounted reports that the ask is not counted as put back, since its data were read before.
+func (l *Lease) Uncounted() bool { return l.uncounted }
+
+// Begun reports that an earlier run may have left its check of the data open: whichever ask of the
+// dataset begins another makes it a failed one.
+func (l *Lease) Begun() bool { return l.begun }
+
 // Both are found by an index, however many asks have ended.
 const (
-	nextOf = `SELECT ` + columns + `, fence, put_back FROM curator_ask WHERE dataset = $1 AND state IN ('queued', 'running') AND lease_until < $2
+	nextOf = `SELECT ` + columns + `, fence, put_back, counted_until, begun FROM curator_ask WHERE dataset = $1 AND state IN ('queued', 'running') AND lease_until < $2
+		AND (begun = 1 OR NOT EXISTS (SELECT 1 FROM curator_ask r WHERE r.dataset = $1 AND r.state = 'queued' AND r.begun = 1))
 		AND NOT EXISTS (SELECT 1 FROM curator_ask r WHERE r.dataset = $1 AND r.state = 'running' AND r.lease_until >= $2) ORDER BY CASE state WHEN 'running' THEN 0 ELSE 1 END, number LIMIT 1`
 	recentOf = `SELECT count(*) FROM curator_ask WHERE dataset = $1 AND analyst = $2 AND asked >= $3`
 )
@@ -43,8 +55,8 @@ func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration)
 		found := ErrNone
 		for _, dataset := range datasets {
 			var a Ask
-			var fence, putBack int64
-			err := scan(tx.QueryRowContext(ctx, nextOf, dataset, now), &a, &fence, &putBack)
+			var fence, putBack, left, begun int64
+			err := scan(tx.QueryRowContext(ctx, nextOf, dataset, now), &a, &fence, &putBack, &left, &begun)
 			if errors.Is(err, ErrNone) {
 				continue
 			}
@@ -52,7 +64,7 @@ func (s *Store) Take(ctx context.Context, datasets []string, hold time.Duration)
 				return err
 			}
 			if found != nil || a.Number < l.Number {
-				l, found = Lease{a, fence + 1, putBack}, nil
+				l, found = Lease{a, fence + 1, putBack, left > 0, begun > 0 || a.State == Running}, nil
 			}
 		}
 		if found != nil {
@@ -102,6 +114,11 @@ type Outcome struct {
 	Paid    *Paid
 	// Notices are for the steward alone.
 	Notices []string
+	// Unread says that no data were read for it, so that it shows nothing of them.
+	Unread bool
+	// Open says of an ask that is put back that its check of the data may be open, so that no other of
+	// the dataset is run before it.
+	Open bool
 	// Every holds the news back until the next multiple of it since 1970; 0 tells at once.
 	Every time.Duration
 }
@@ -145,7 +162,7 @@ func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
 		if is != Running || fence != l.fence {
 			return ErrLost
 		}
-		var now, ended, told, wait int64
+		var now, ended, told, wait, left, begun int64
 		var what []string
 		switch {
 		case o.State != Queued && putBack > 0:
@@ -166,6 +183,12 @@ func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
 		if o.State == Queued {
 			wait = now + pauseAfter(putBack).Microseconds()
 			putBack++
+			if !o.Unread {
+				left = until(now, o.Every)
+			}
+			if o.Open {
+				begun = 1
+			}
 		}
 		if o.State.Ended() {
 			ended, told = now, until(now, o.Every)
@@ -174,8 +197,8 @@ func (s *Store) Finish(ctx context.Context, l *Lease, o Outcome) error {
 		if o.Paid != nil {
 			paid = *o.Paid
 		}
-		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = $7, put_back = $8, ledger = $9, entry = $10, entry_hash = $11 WHERE id = $1`,
-			l.ID, o.State, o.Reason, ended, told, o.Release, wait, putBack, paid.Ledger, paid.Seq, paid.Hash); err != nil {
+		if _, err := tx.ExecContext(ctx, `UPDATE curator_ask SET state = $2, reason = $3, ended = $4, told = $5, release = $6, lease_until = $7, put_back = $8, ledger = $9, entry = $10, entry_hash = $11, counted_until = CASE counted_until WHEN 0 THEN $12 ELSE counted_until END, begun = $13 WHERE id = $1`,
+			l.ID, o.State, o.Reason, ended, told, o.Release, wait, putBack, paid.Ledger, paid.Seq, paid.Hash, left, begun); err != nil {
 			return err
 		}
 		for _, text := range o.Notices {
@@ -212,14 +235,14 @@ func until(now int64, every time.Duration) int64 {
 	return (now/step + 1) * step
 }
 
-// Recover frees the leases of the process before, where this process has the store to
+// Recover frees the leases of the process before, and has what was put back tried again, where this process has the store to
 // itself; on PostgreSQL they run out.
 func (s *Store) Recover(ctx context.Context) error {
 	if !s.db.Lite {
 		return nil
 	}
 	return s.update(ctx, func(tx *database.Tx) error {
-		_, err := tx.ExecContext(ctx, `UPDATE curator_ask SET lease_until = 0 WHERE state = 'running'`)
+		_, err := tx.ExecContext(ctx, `UPDATE curator_ask SET lease_until = 0 WHERE state IN ('queued', 'running')`)
 		return err
 	})
 }

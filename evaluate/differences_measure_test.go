@@ -1,0 +1,130 @@
+//go:build slow && measure
+
+package evaluate_test
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+var differenceLogs = flag.Int("difference-logs", 200, "logs a cell")
+
+// worthOf is the difference of two policies' values.
+func (w ward) worthOf(a, b policy.Policy) float64 {
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}, Columns: []string{"state"}}
+	for s := range w.often {
+		d.Obs, d.Action, d.Reward, d.Terminated = append(d.Obs, float64(s)), append(d.Action, 0), append(d.Reward, 0), append(d.Terminated, true)
+		d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, s+1), append(d.PersonStart, s+1)
+	}
+	first, second := must(a.Bind(d)), must(b.Bind(d))
+	p, q := make([]float64, a.Actions()), make([]float64, b.Actions())
+	total := 0.0
+	for s, often := range w.often {
+		first.Distribution(p, s)
+		second.Distribution(q, s)
+		for action, worth := range w.worth[s] {
+			total += often * (p[action] - q[action]) * worth
+		}
+	}
+	return total
+}
+
+// bootstrapOf is the 95% percentile interval of the difference of two self-normalised means, without privacy.
+func bootstrapOf(rng *rand.Rand, d *trajectory.Dataset, a, b policy.Policy) [2]float64 {
+	n := d.Rows()
+	wa, wb := make([]float64, n), make([]float64, n)
+	if err := policy.Ratios(wa, a, d); err != nil {
+		panic(err)
+	}
+	if err := policy.Ratios(wb, b, d); err != nil {
+		panic(err)
+	}
+	const resamples = 200
+	out := make([]float64, resamples)
+	for k := range out {
+		var sa, sb, ra, rb float64
+		for range n {
+			i := rng.IntN(n)
+			sa, sb, ra, rb = sa+wa[i], sb+wb[i], ra+wa[i]*d.Reward[i], rb+wb[i]*d.Reward[i]
+		}
+		out[k] = ra/sa - rb/sb
+	}
+	slices.Sort(out)
+	return [2]float64{(out[4] + out[5]) / 2, (out[194] + out[195]) / 2}
+}
+
+// TestDifferencesTable prints, for ten random problems on which nothing was tuned, how often the interval of a
+// difference of two policies holds it, lies on the wrong side of 0, and decides the sign, with its width beside that of a non-private bootstrap
+// on the same logs. It judges nothing.
+func TestDifferencesTable(t *testing.T) {
+	fmt.Println("persons\tepsilon\tknown\tpolicies\tlogs\theld %\tleast %\twrong side %\tsign %\twidth\tbootstrap: held %\tsign %\twidth")
+	for _, persons := range []int{2000, 20_000} {
+		for _, epsilon := range []float64{1, 5} {
+			for _, known := range []string{"probabilities", "design"} {
+				for _, against := range []string{"policies", "logged"} {
+					var held, wrong, sign, bootHeld, bootSign, logs, boots int
+					least, width, bootWidth := 1.0, 0.0, 0.0
+					for problem := range 10 {
+						rng := rand.New(rand.NewPCG(uint64(problem), 4711))
+						w := drawWard(rng)
+						p := banditPublic(t, int64(persons), dp.ReplaceOne, nil)
+						p.Privacy.Budget.Epsilon = epsilon
+						other, behind := w.old, w.old
+						if against == "logged" {
+							other, behind = policy.Logged{}, w.drawn
+						}
+						truth := w.worthOf(w.new, behind)
+						p.Targets = &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "new", Policy: w.new}, {Name: "old", Policy: other}}, Contrasts: [][2]string{{"new", "old"}}}
+						if known == "design" {
+							p.Design, p.Complete, p.Targets.Drawn = evaluate.NewDesign(w.drawn, true, w.new, other), true, w.drawn
+						}
+						here := 0
+						for log := range *differenceLogs {
+							d := w.log(t, persons, rng)
+							e := run(t, evaluate.DPWIS{}, p, d, noise.NewSeeded(uint64(log))).Answers[0].Estimate
+							width += e.Interval[1] - e.Interval[0]
+							logs++
+							if e.Interval[0] <= truth && truth <= e.Interval[1] {
+								here++
+							}
+							switch positive, negative := e.Interval[0] > 0, e.Interval[1] < 0; {
+							case positive && truth < 0 || negative && truth > 0:
+								wrong++
+							case positive || negative:
+								sign++
+							}
+							if log%5 != 0 { // one in five is enough
+								continue
+							}
+							boots++
+							boot := bootstrapOf(rng, d, w.new, behind)
+							bootWidth += boot[1] - boot[0]
+							if boot[0] <= truth && truth <= boot[1] {
+								bootHeld++
+							}
+							if boot[0] > 0 && truth > 0 || boot[1] < 0 && truth < 0 {
+								bootSign++
+							}
+						}
+						held += here
+						least = math.Min(least, float64(here)/float64(*differenceLogs))
+					}
+					of := func(k int) float64 { return 100 * float64(k) / float64(logs) }
+					boot := func(k int) float64 { return 100 * float64(k) / float64(boots) }
+					fmt.Printf("%d\t%g\t%s\t%s\t%d\t%.1f\t%.1f\t%.2f\t%.0f\t%.4f\t%.1f\t%.0f\t%.4f\n", persons, epsilon, known, against, logs, of(held), 100*least, of(wrong), of(sign),
+						width/float64(logs), boot(bootHeld), boot(bootSign), bootWidth/float64(boots))
+				}
+			}
+		}
+	}
+}
