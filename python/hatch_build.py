@@ -81,7 +81,7 @@ def _go(source: Path, *args: str) -> str:
 
 def _files(source: Path) -> dict[str, str]:
     """List what the command is built of, on any platform: file to its place in the archive."""
-    found = {name for name in ("go.mod", "go.sum", *LICENCES, *DATA) if (source / name).is_file()}
+    found = {name for name in (*DATA, "go.mod", "go.sum", *LICENCES) if (source / name).is_file()}
     for system, machine in TAGS:
         listed = subprocess.run(
             ["go", "list", "-deps", "-json=Dir,Module,GoFiles,IgnoredGoFiles,EmbedFiles,OtherFiles", "./cmd/discreet"],

@@ -354,11 +354,13 @@ def test_the_best_policy_is_told() -> None:
     assert np.isnan(frame["value"][1])
     alone["answers"] = [a for a in alone["answers"] if a["kind"] == "selection"]
     assert list(dt.Release(json.dumps(alone)).to_frame()["name"]) == ["as was"]
-    # Where lower limits tie no policy is named.
-    nobody = dt.Release((releases / "several-tied.replace_one.json").read_bytes())
-    assert nobody.best is None
-    assert "no policy is shown to be best" in repr(nobody)
-    assert not nobody.to_frame()["best"].any()
+    # The largest value alone shows nothing where intervals overlap.
+    largest = dt.Release((releases / "several-tied.replace_one.json").read_bytes())
+    assert largest.best == "none"
+    assert largest.separated is False
+    assert "best none by value, not shown by the intervals" in repr(largest)
+    assert "not shown by the intervals: none" in largest._repr_html_()
+    assert "not shown by the intervals: none" in largest.summary()
 
 
 def test_a_policy_that_was_drawn_has_no_value(trial: dt.Logs) -> None:
@@ -387,8 +389,8 @@ def test_a_release_that_cannot_answer_says_so_everywhere(trial: dt.Logs) -> None
     # The public range of a return is 3 wide; at epsilon 1/200 the noise alone passes it.
     lost = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.005})
     assert "NO ANSWER" in repr(lost.plan())
-    r = lost.evaluate()
-    assert r.unanswered
+    # Noise that is far out makes one interval in thirty shorter than the range.
+    r = next(r for r in (lost.evaluate() for _ in range(9)) if r.unanswered)
     assert "answer NONE" in repr(r)
     assert "cannot answer the question" in r._repr_html_()
     assert r.to_frame().attrs["unanswered"] == r.unanswered

@@ -304,6 +304,15 @@ class Release:
         return any(kind in a for a in self.json.get("answers", []) for kind in ("selection", "pick"))
 
     @property
+    def _how(self) -> str:
+        """How :attr:`best` was found, in words."""
+        if self.drawn:
+            return "Drawn as the best by permute-and-flip"
+        if self.separated is None:
+            return "Best by its lower limit"
+        return "Best" if self.separated else "Best by value, not shown by the intervals"
+
+    @property
     def drawn(self) -> bool:
         """Whether :attr:`best` was drawn by permute-and-flip: the release then has no value and no interval."""
         return any("pick" in a for a in self.json.get("answers", []))
@@ -531,7 +540,9 @@ class Release:
         if self.drawn:
             told.append(f"best {self.best}, drawn by permute-and-flip; NO VALUE")
         elif self.best is not None:
-            told.append(f"best {self.best}")
+            told.append(
+                f"best {self.best}" + (" by value, not shown by the intervals" if self.separated is False else "")
+            )
         elif self._selected:
             told.append("no policy is shown to be best")
         if self.unanswered is not None:
@@ -571,8 +582,7 @@ class Release:
             head = f"<p>{none} {escape(self.unanswered)}</p>"
         else:
             head = "" if self.in_part is None else f"<p><b>Answer in part:</b> {escape(self.in_part)}</p>"
-        how = "Drawn as the best by permute-and-flip" if self.drawn else "Best by its lower limit"
-        best = "" if self.best is None else f"<p>{how}: {escape(self.best)}.</p>"
+        best = "" if self.best is None else f"<p>{self._how}: {escape(self.best)}.</p>"
         notes = "".join(f"<li>{escape(n)}</li>" for n in self.notes)
         held = f"{100 * self._confidence():g}% interval" if self.answers else ""
         return (

@@ -435,7 +435,9 @@ class Remote:
         keys = dict(policy.keys)
         content: bytes | None = None
         if policy.document is not None:
-            content = json.dumps(policy.document, indent=1, allow_nan=False).encode()
+            content = json.dumps(
+                policy.document, indent=None if "trees" in policy.document else 1, allow_nan=False
+            ).encode()
         elif "path" in keys:
             content = Path(keys["path"]).read_bytes()
         if content is not None:

@@ -46,9 +46,9 @@ def summary_of(release: Release) -> str:
         if len(release) > 1:
             rows.append(f"The intervals hold together with {level}.")
     if release.drawn:
-        rows.append(f"Best: {release.best}, drawn by permute-and-flip; no value.")
+        rows.append(f"{release._how}: {release.best}; no value.")
     elif release.best is not None:
-        rows.append(f"Best by its lower limit: {release.best}.")
+        rows.append(f"{release._how}: {release.best}.")
     elif not rows:
         rows.append("A value function; see .to_frame().")
     notes = [
