@@ -101,6 +101,11 @@ func TestEveryMethodsReleaseProvesItself(t *testing.T) {
 		}
 		c.Ledger.Purpose = "try " + m.Name
 		asked := c
+		if m.NeedArms {
+			asked.Features = nil
+			asked.By = &config.By{Column: "obs_state", Values: &config.Vocabulary{Words: []string{"0", "1"}, Numeric: true}, Names: []string{"first", "second"}, Group: "may_change"}
+			asked.Method.Params = map[string]any{"control": "first", "allocation": map[string]any{"first": 0.5, "second": 0.5}}
+		}
 		if m.Learns {
 			asked.Target, asked.Data.Behavior = config.Target{Kind: "learned", Actions: 2}, &config.Behavior{Source: "design", Kind: "uniform", Actions: 2}
 			asked.Problem.Horizon, asked.Problem.Return = 1, nil

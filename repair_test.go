@@ -62,6 +62,13 @@ func TestEveryPrivateMethodAnswersWhereRecordsAreLeftOut(t *testing.T) {
 				if m.Name == "gpope" {
 					c.Method.Params = map[string]any{"iterations": 4}
 				}
+				if m.NeedArms {
+					c.Features = nil
+					c.By, c.Method.Params = &config.By{Column: "obs_state", Values: &config.Vocabulary{Words: []string{"0", "1", "2"}, Numeric: true}}, map[string]any{"control": "0"}
+					if adjacency == "replace_one" {
+						c.By.Group = "may_change"
+					}
+				}
 				if m.Learns {
 					c.Target = config.Target{Kind: "learned", Actions: 2}
 				}
@@ -89,11 +96,11 @@ func told(t *testing.T, release []byte) string {
 	if err := json.Unmarshal(release, &fields); err != nil {
 		t.Fatal(err)
 	}
-	for _, noisy := range []string{"theta", "values", "bands", "answers", "survival", "distribution", "learned", "diagnostics"} {
+	for _, noisy := range []string{"theta", "values", "bands", "answers", "survival", "distribution", "experiment", "learned", "diagnostics"} {
 		delete(fields, noisy)
 	}
 	switch string(fields["method"]) {
-	case `"dp-is"`, `"dp-pdis"`, `"dp-wis"`, `"dp-dr"`, `"dp-fqe"`, `"dp-survival"`, `"dp-distribution"`, `"dp-learn"`, `"auto"`:
+	case `"dp-is"`, `"dp-pdis"`, `"dp-wis"`, `"dp-dr"`, `"dp-fqe"`, `"dp-survival"`, `"dp-distribution"`, `"dp-experiment"`, `"dp-learn"`, `"auto"`:
 		delete(fields, "notes") // some say what noisy numbers mean
 	}
 	text, err := json.Marshal(fields)

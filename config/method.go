@@ -1,6 +1,10 @@
 package config
 
-import "github.com/discreet-rl/discreet/evaluate"
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
 
 // Method is an estimator by name, with its parameters; see evaluate.Methods.
 type Method struct {
@@ -11,6 +15,24 @@ type Method struct {
 	// Sums is a method of the program's own, of that Name, which no file has. Without Params its
 	// fields, as JSON, are the parameters.
 	Sums evaluate.Sums `yaml:"-"`
+}
+
+// UnmarshalYAML takes keys of nested parameters for texts, whatever they look like: arms may be called 0 and 1.
+func (m *Method) UnmarshalYAML(decode func(any) error) error {
+	type plain Method
+	if err := decode((*plain)(m)); err != nil {
+		return err
+	}
+	for key, value := range m.Params {
+		if of, ok := value.(map[any]any); ok {
+			texts := make(map[string]any, len(of))
+			for k, v := range of {
+				texts[fmt.Sprint(k)] = v
+			}
+			m.Params[key] = texts
+		}
+	}
+	return nil
 }
 
 // Ledger names the budget to charge.

@@ -158,6 +158,7 @@ func (p *Plan) Verify(r *Release) error {
 		{"survival", r.Survival, again.Survival},
 		{"learned", r.Learned, again.Learned},
 		{"distribution", r.Distribution, again.Distribution},
+		{"experiment", r.Experiment, again.Experiment},
 		{"start_value", r.Start, p.public.startOf(again)},
 		{"answer", r.Answer, again.Answer},
 		{"answers", r.Answers, again.Answers},

@@ -115,7 +115,7 @@ func TestEpisodeHorizonIsKeptOrRefused(t *testing.T) {
 	}
 	answered, refused := 0, 0
 	for _, m := range evaluate.Methods() {
-		if !m.Private || m.NeedOutcome || m.Learns || m.Name == "constant" {
+		if !m.Private || m.NeedOutcome || m.NeedArms || m.Learns || m.Name == "constant" {
 			continue
 		}
 		e, err := evaluate.New(m.Name, nil)

@@ -21,6 +21,9 @@ type groupPart struct {
 	moves, guessed bool
 }
 
+// across is by how much noise grows where two sums change.
+const across = math.Sqrt2 * (1 + 0x1p-40)
+
 // moved is by how much the noise of a stage grows where a replaced person may leave one
 // group and enter another. Two groups then change at once, each by no more than by a
 // person who comes or goes, and changes of two groups are orthogonal: sqrt 2. It holds
@@ -31,7 +34,6 @@ func (s groupPart) moved(n scalar.Stages) scalar.Stages {
 	if !s.moves {
 		return n
 	}
-	const across = math.Sqrt2 * (1 + 0x1p-40)
 	n.Behavior *= across
 	n.Clip *= across
 	n.Main *= across

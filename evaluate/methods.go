@@ -31,6 +31,8 @@ type Method struct {
 	NeedOutcome bool `json:"-"`
 	// Learns tells whether it makes a policy, for which the target stands.
 	Learns bool `json:"-"`
+	// NeedArms tells whether [Public.By] must be given, whose groups are the arms.
+	NeedArms bool `json:"-"`
 	// Summary says in a sentence, to readers of a release, what the method does. It is empty
 	// if another method makes the release.
 	Summary string `json:"-"`
@@ -127,6 +129,13 @@ func Methods() []Method {
 			Parameters: []string{fmt.Sprintf("bins: number of equal bins of the range of a return (%d)", defaultReturnBins), "ends: list of the points at which the function is wanted, in place of bins (none)",
 				"discrete: true if every return is one of ends (false)", "quantiles: list of shares ([0.1, 0.5, 0.9])", "lower_tails, upper_tails: lists of shares of the lowest and the highest returns, whose means are answers (none)", capped},
 			Summary: "Each person’s weight, which tells how much more likely the person’s decisions are under the target policy, counts in the bin of the person’s return. The distribution follows from the sums of weights in the bins." + hides, parts: true, decode: decodeAs[DPDistribution]},
+		{Name: "dp-experiment", Private: true, NeedArms: true, Releases: "mean of each arm of a randomised experiment, differences from the control with joint 95% intervals, lifts, a check of the allocation",
+			Assumes: "by, whose groups are the arms; target logged; arms drawn independently of outcomes. Features, if any, are one covariate from before the experiment. Limits hold whatever is missing.",
+			Parameters: []string{"control: name of the group of by that the others are compared with (required)",
+				"allocation: {name: probability} with which arms were drawn, for a check of sample-ratio mismatch and the forecast (none)",
+				"differences_only: true leaves means and lifts out, which makes differences narrower (false)",
+				"guess: {mean, sd, correlation}: a public guess, for the forecast, of a person's outcome, and of its correlation with the covariate (middle of the range; a bound; half)"},
+			Summary: "Each person counts in the sums of their arm, from which mean outcomes and their differences follow." + hides, groups: true, parts: true, decode: decodeAs[DPExperiment]},
 		{Name: "dp-learn", Private: true, Releases: "a learned policy, and 90% intervals of what it is worth more than the logged one and than every constant action",
 			Assumes: "A target of kind learned; correct logged probabilities; one decision an episode, or numbered states. Best in randomised trials.", NeedFeatures: true, Learns: true,
 			Parameters: []string{fmt.Sprintf("depth: of the tree, 1 to %d (%d); numbered states have a table", mostDepth, defaultDepth),

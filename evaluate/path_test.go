@@ -55,7 +55,7 @@ func TestEveryMethodRunsAndSpendsItsBudget(t *testing.T) {
 	const persons = 400
 	data := chainData(t, persons, 1)
 	for _, m := range evaluate.Methods() {
-		if !m.Private || m.NeedOutcome || m.Learns { // dpsurvival_test.go, dplearn_test.go
+		if !m.Private || m.NeedOutcome || m.NeedArms || m.Learns { // dpsurvival_test.go, dplearn_test.go
 			continue
 		}
 		for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {

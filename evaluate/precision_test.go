@@ -76,7 +76,7 @@ func TestPrecisionIsAllowedForOrRefused(t *testing.T) {
 	_, p := unitData("")
 	p.BehaviorPrecision = .01
 	for _, m := range evaluate.Methods() {
-		if !m.Private || m.NeedOutcome || m.Learns || m.Name == "auto" {
+		if !m.Private || m.NeedOutcome || m.NeedArms || m.Learns || m.Name == "auto" {
 			continue
 		}
 		e, err := evaluate.New(m.Name, nil)

@@ -241,6 +241,12 @@ func (p Public) withFirst(target policy.Policy) Public {
 	return p
 }
 
+// featureless is a copy whose features are not computed.
+func (p Public) featureless() Public {
+	p.Features = nil
+	return p
+}
+
 // withEpsilon is a copy with another budget.
 func (p Public) withEpsilon(epsilon float64) Public {
 	p = p.clone()

@@ -31,6 +31,8 @@ type Release struct {
 	Distribution *Distribution `json:"distribution,omitempty"`
 	// Learned is the policy that dp-learn makes; nil for all others.
 	Learned *Learned `json:"learned,omitempty"`
+	// Experiment is what dp-experiment says beside its answers; nil for all others.
+	Experiment *Experiment `json:"experiment,omitempty"`
 	// Start is the mean of Values under a public distribution of first states; nil where
 	// none was asked for.
 	Start *StartValue `json:"start_value,omitempty"`

@@ -54,7 +54,7 @@ func unitData(unit evaluate.Unit) (*trajectory.Dataset, evaluate.Public) {
 // speak of persons only where persons are it.
 func TestReleasesStateTheirUnit(t *testing.T) {
 	for _, m := range evaluate.Methods() {
-		if !m.Private || m.NeedOutcome || m.Learns { // dpsurvival_test.go, dplearn_test.go
+		if !m.Private || m.NeedOutcome || m.NeedArms || m.Learns { // dpsurvival_test.go, dplearn_test.go
 			continue
 		}
 		for _, unit := range []evaluate.Unit{"", evaluate.Person, evaluate.Episode, evaluate.Row} {
@@ -110,7 +110,7 @@ func TestReleasesStateTheirUnit(t *testing.T) {
 func TestEndsAndDiscountsAreNotGuessed(t *testing.T) {
 	needs := map[string]bool{"dp-fqe": true, "dp-refine": true, "gpope": true, "lstd": true, "dp-is": true, "dp-pdis": true, "dp-wis": true, "dp-dr": true, "dp-distribution": true, "distribution": true, "wis-lstd": true, "gtd2": true} // auto chooses the constant here
 	for _, m := range evaluate.Methods() {
-		if m.NeedOutcome || m.Learns { // dpsurvival_test.go, dplearn_test.go
+		if m.NeedOutcome || m.NeedArms || m.Learns { // dpsurvival_test.go, dplearn_test.go
 			continue
 		}
 		params := map[string]any{}

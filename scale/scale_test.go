@@ -37,6 +37,8 @@ func TestSevenShardsReleaseTheBytesOfOneProcess(t *testing.T) {
 		{"method.name=dp-survival", "target=null", "data.behavior=null", "features=null", "data.outcome={causes: {end: 1}}", "problem={persons: 120, horizon: 60, episodes: 1}", "privacy.noise_family=gaussian"},
 		{"method={name: dp-distribution, max_weight: 2, bins: 5}"},
 		{"method={name: dp-survival, max_weight: 3}", "target=null", "targets=[{name: go, kind: constant, action: 1}, {name: even, kind: uniform, actions: 2}]", "contrasts=all", "features=null", "data.outcome={causes: {end: 1}}", "problem={persons: 120, horizon: 60, episodes: 1}", "privacy.noise_family=laplace"},
+		append(byPlace("group: may_change, names: [a, b]"), "method={name: dp-experiment, control: a}", "target=null", "data.behavior=null", "features={kind: columns, names: [obs_state], low: [0], high: [39]}"),
+		append(byPlace("group: fixed, names: [a, b], persons: {0: 60, 1: 60}"), "method={name: dp-experiment, control: a}", "target=null", "data.behavior=null", "features=null"),
 		{"method={name: dp-refine}", "start={kind: state, state: 0}"},
 		{"method={name: dp-dr}", "data.behavior={kind: estimate, actions: 2, once: false}"},
 		{"data.behavior={kind: estimate, by: features, actions: 2, once: false, share: 0.5}", "features={kind: columns, names: [obs_state], low: [0], high: [39], intercept: true}", "privacy.epsilon=20"},

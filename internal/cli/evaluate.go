@@ -210,6 +210,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	if why := report.InPart(r); why != "" {
 		fmt.Fprintln(w, alarm(w, "answer    IN PART: "+why))
 	}
+	if x := r.Experiment; x != nil && x.Mismatch {
+		fmt.Fprintln(w, alarm(w, "answer    SAMPLE-RATIO MISMATCH: the arms do not have the shares that were stated, and no number below can be trusted"))
+	}
 	if one := report.One(r); one != nil {
 		e := one.Estimate
 		fmt.Fprintf(w, "value     %.6g%s\n", e.Value, quantity(r, ", the "))
@@ -238,6 +241,9 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	}
 	printArms(w, r)
 	printLearned(w, r)
+	for _, l := range report.Experiment(r) {
+		fmt.Fprintf(w, "%-9s %s\n", l.Head, printable(l.Text))
+	}
 	if r.Values != nil {
 		names := report.States(r.Public)
 		fmt.Fprintf(w, "values    %s\n", numbers(r.Values, names))

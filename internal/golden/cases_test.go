@@ -117,6 +117,9 @@ func private() []question {
 
 		{name: "dp-distribution", log: "visits", target: column, method: "{name: dp-distribution, bins: 4, max_weight: 1.5, lower_tails: [0.2, 1]}"},
 		{name: "dp-distribution-logged", log: "visits", target: logged, method: "{name: dp-distribution, ends: [0, 1], quantiles: [0.5]}"},
+		{name: "dp-experiment", log: "bandit", method: "{name: dp-experiment, control: two, allocation: {two: 0.6, none: 0.4}, guess: {mean: 0.25, sd: 0.3}}", more: "by: {column: obs_state, values: [2, 0], names: [two, none], group: may_change}\n", only: "replace_one"},
+		{name: "dp-experiment-before", log: "visits", method: "{name: dp-experiment, control: first}", more: "features: {kind: columns, names: [obs_x], low: [0], high: [1]}\nby: {column: obs_state, values: [1, 0, 3], names: [first, none, third]}\n", only: "add_remove_one"},
+		{name: "dp-experiment-fixed", log: "bandit", method: "{name: dp-experiment, control: two, differences_only: true}", more: "by: {column: obs_state, values: [2, 0], names: [two, none], group: fixed, persons: {2: 76, 0: 73}}\n", only: "replace_one"},
 		{name: "dp-learn", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn}", more: states},
 		{name: "dp-learn-tree", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, depth: 1, bins: 2}", more: plain},
 		{name: "dp-survival", log: "times", method: "{name: dp-survival}", privacy: ", noise_family: gaussian"},

@@ -53,7 +53,7 @@ var table = []part{
 	// The bridges, the only places where the pillars meet; they do not know of each other.
 	{name: "evaluation", tree: "evaluate", over: []string{"ground", "privacy", "learning"}, layers: [][]string{
 		{"evaluate/internal/facts", "evaluate/internal/band"},
-		{"evaluate/internal/fqe", "evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/distribution", "evaluate/internal/scalar", "evaluate/internal/rule", "evaluate/internal/smooth", "evaluate/internal/survival"},
+		{"evaluate/internal/fqe", "evaluate/internal/gpope", "evaluate/internal/refine", "evaluate/internal/distribution", "evaluate/internal/experiment", "evaluate/internal/scalar", "evaluate/internal/rule", "evaluate/internal/smooth", "evaluate/internal/survival"},
 		{"evaluate"},
 		{"internal/evaluate/overview", "evaluate/internal/truthbench"},
 		{"internal/evaluate/replay", "internal/evaluate/neighbours"},

@@ -106,7 +106,7 @@ func Forest(r *evaluate.Release, i, columns int) string {
 
 func newForestView(r *evaluate.Release) *forestView {
 	v := &forestView{Joint: percent(r.JointConfidence, nearest), Count: Intervals(r)}
-	for _, kind := range []evaluate.AnswerKind{evaluate.OfPolicy, evaluate.OfContrast, evaluate.OfGroup} {
+	for _, kind := range []evaluate.AnswerKind{evaluate.OfPolicy, evaluate.OfGroup, evaluate.OfContrast} {
 		if slices.ContainsFunc(r.Answers, func(a evaluate.PolicyAnswer) bool { return a.Kind == kind && a.Estimate != nil }) {
 			v.Panels = append(v.Panels, newForestPanel(r, kind))
 		}
@@ -137,6 +137,9 @@ func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 	if r.Survival != nil {
 		p.Heading, p.Words = meansWords(kind, armNoun(r))
 	}
+	if r.Experiment != nil {
+		p.Heading, p.Words = armsForest(kind)
+	}
 	if r.Distribution != nil {
 		p.Heading = "Quantiles and means of tails"
 	}
@@ -148,6 +151,9 @@ func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 		row := newForestRow(a, s)
 		if r.Survival != nil && a.Kind == evaluate.OfContrast {
 			row.Decided = longer(a.Name, a.Estimate.Interval)
+		}
+		if r.Experiment != nil && a.Kind == evaluate.OfContrast {
+			row.Decided = above(a.Name, a.Estimate.Interval)
 		}
 		row.Y = rowHeight * len(p.Rows)
 		p.Rows = append(p.Rows, row)

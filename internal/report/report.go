@@ -77,6 +77,7 @@ type page struct {
 	Distribution *distributionView
 	Rule         []RuleLine
 	Certificates []string
+	Experiment   []Line
 	Answer       *answerView
 	Forest       *forestView
 	Picked       string // the policy that was drawn
@@ -129,7 +130,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 	}
 	p.Limits = limits(r, public)
 	p.Checks = checks(r)
-	p.Rule, p.Certificates = Rule(r), Certificates(r)
+	p.Rule, p.Certificates, p.Experiment = Rule(r), Certificates(r), Experiment(r)
 	bounds := returnRange(public)
 	if r.Survival != nil {
 		bounds = timeRange(r)
@@ -215,7 +216,7 @@ func check(r *evaluate.Release) error {
 	if err := checkDistribution(r.Distribution); err != nil {
 		return err
 	}
-	if err := checkLearned(r.Learned); err != nil {
+	if err := errors.Join(checkLearned(r.Learned), checkExperiment(r.Experiment)); err != nil {
 		return err
 	}
 	if err := checkLedger(r.Ledger); err != nil {

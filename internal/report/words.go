@@ -16,6 +16,8 @@ func title(r *evaluate.Release) string {
 		return survivalTitle(r)
 	case r.Learned != nil:
 		return "A learned policy, and what it is worth"
+	case r.Experiment != nil:
+		return "How the arms of an experiment compare"
 	case r.Distribution != nil:
 		return "How returns are distributed"
 	case One(r) != nil:
@@ -82,6 +84,9 @@ func warnings(r *evaluate.Release) []warning {
 	}
 	if why := InPart(r); why != "" {
 		care("The data answer only a part of the question", why)
+	}
+	if x := r.Experiment; x != nil && x.Mismatch {
+		stop("The arms do not have the shares that were stated", "Something besides chance decided who is in which arm, or whose records are there: no number on this page can be trusted until it is found.")
 	}
 	if Picked(r) != "" {
 		care("This release comes without a value", "It names a policy that was drawn at random, with better policies more likely. It does not say what any policy is worth, nor how much better another may be.")

@@ -35,6 +35,9 @@ func ungrouped(s *spec.Spec, d *trajectory.Dataset) (string, error) {
 		return "", nil
 	}
 	nobody := "no answer is about them"
+	if s.Method.NeedArms {
+		nobody = "limits allow for any of them in any arm"
+	}
 	if s.Public.By.Fixed {
 		nobody = "they add nothing to the groups whose public sizes count them, and which these are cannot be checked"
 	}

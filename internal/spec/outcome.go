@@ -21,7 +21,7 @@ func withOutcome(c config.Config) (config.Config, error) {
 	}
 	o := survival(c)
 	if o == nil {
-		return c, nil
+		return withArms(c), nil
 	}
 	if len(c.Targets) == 0 && c.Target.Kind == "" {
 		c.Target = config.Target{Kind: "logged"}
@@ -53,6 +53,20 @@ func withOutcome(c config.Config) (config.Config, error) {
 	columns["reward"] = config.Names{time}
 	c.Data.Columns = columns
 	return c, nil
+}
+
+// withArms says what a method of arms leaves no choice in: they are as they were drawn.
+func withArms(c config.Config) config.Config {
+	if m, err := evaluate.MethodNamed(c.Method.Name); err != nil || !m.NeedArms {
+		return c
+	}
+	if len(c.Targets) == 0 && c.Target.Kind == "" {
+		c.Target = config.Target{Kind: "logged"}
+	}
+	if c.Problem.Gamma == 0 {
+		c.Problem.Gamma = 1
+	}
+	return c
 }
 
 // encodes tells whether a column of the outcome has a vocabulary too.

@@ -135,6 +135,18 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 		must(err)
 		return out
 	}
+	split := func(neighbour bool, src *noise.Source) []float64 {
+		d, err := NewSplit(multiplier, adjacency, Exact)
+		must(err)
+		if neighbour {
+			must(d.Add(500, 0))
+		} else if replace {
+			must(d.Add(0, 500))
+		}
+		out, _, err := d.Release(src)
+		must(err)
+		return []float64{out.X, out.Z, out.Rest}
+	}
 	if replace {
 		return map[string]audited{
 			"Sets":        {auditRuns, sets, []float64{1, 1, -1, -1}},
@@ -143,6 +155,7 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 			"Ratio":       {auditRuns, ratio, []float64{1, 0}},
 			"Pair":        {auditRuns, pair, []float64{1, 0, 0}},
 			"Histogram":   {auditRuns, histogram, []float64{1, -1, 0}},
+			"Split":       {2 * auditRuns, split, []float64{1, -1, 0}},
 			"Transitions": {auditRuns, transitions, []float64{1, -1, 0, 2 * cellHeight}},
 		}
 	}
@@ -154,6 +167,7 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 		"Ratio":       {auditRuns, ratio, []float64{1, 0.7}},
 		"Pair":        {auditRuns, pair, []float64{1, s.height, s.count}},
 		"Histogram":   {auditRuns, histogram, []float64{1, 0, 0}},
+		"Split":       {2 * auditRuns, split, []float64{1, 0, 0}},
 		"Transitions": {auditRuns, transitions, []float64{1, 0, cellHeight, cellHeight}},
 	}
 }

@@ -23,7 +23,7 @@ func (s *Source) groupOf(place int) float64 {
 			}
 		}
 		return nowhere
-	case s.below(8) == 0:
+	case !s.public.Complete && s.below(8) == 0: // complete records name an arm each
 		return nowhere
 	}
 	return by.Of[s.below(len(by.Of))].Number
@@ -45,7 +45,7 @@ func (s *Source) grouped(p person, number float64) person {
 		}
 		out.episodes = append(out.episodes, rows)
 	}
-	if n := len(out.episodes); n > 0 && !s.fixed() && s.below(8) == 0 {
+	if n := len(out.episodes); n > 0 && !s.fixed() && !s.public.Complete && s.below(8) == 0 {
 		rows := out.episodes[n-1]
 		rows[len(rows)-1].obs[s.group] = s.groupOf(0)
 	}

@@ -88,6 +88,11 @@ func options() map[string]map[string]any {
 		"distribution":              {"name": "dp-distribution", "max_weight": 3, "lower_tails": []float64{0.2}, "budget": 400.},
 		"distribution on-policy":    {"name": "dp-distribution", "on": true, "bins": 4},
 		"distribution discrete":     {"name": "dp-distribution", "ends": []float64{0, 0.5, 1, 2}, "discrete": true, "max_weight": 2, "budget": 400.},
+		"experiment":                {"name": "dp-experiment", "on": true, "groups": "", "featureless": true, "control": "few"},
+		"experiment, covariate":     {"name": "dp-experiment", "on": true, "groups": "", "control": "few"},
+		"experiment, differences":   {"name": "dp-experiment", "on": true, "groups": "", "control": "few", "differences_only": true},
+		"experiment, complete":      {"name": "dp-experiment", "on": true, "groups": "", "control": "few", "complete": evaluate.NoiseFamily("")},
+		"experiment, fixed":         {"name": "dp-experiment", "on": true, "groups": "fixed", "control": "many"},
 		"learn a table":             {"name": "dp-learn", "bandit": true},
 		"learn several decisions":   {"name": "dp-learn", "policy": true},
 		"learn a tree":              {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2},
@@ -190,6 +195,8 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 		case "plain":
 			p.Features, err = feature.NewColumns([]string{"obs_x"}, []feature.Range{{Low: -1, High: 1}}, feature.ColumnsOptions{})
 			check(err)
+		case "featureless":
+			p.Features = nil
 		case "linear":
 			p.Features = linear
 		case "policy":

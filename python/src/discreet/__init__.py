@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         PendingError,
         PrivacyError,
     )
+    from discreet._experiment import Experiment, ExperimentQuestion, experiment
     from discreet._learned import Learned
     from discreet._ledger import Ledger
     from discreet._plan import Plan
@@ -55,6 +56,7 @@ _PLACES = {
         "AskRefused", "BudgetRefused", "CuratorNotice", "DiscreetError", "InputError", "Notice", "PendingError",
         "PrivacyError",
     ),
+    "_experiment": ("Experiment", "ExperimentQuestion", "experiment"),
     "_learned": ("Learned",),
     "_ledger": ("Ledger",),
     "_plan": ("Plan",),
@@ -93,6 +95,8 @@ __all__ = [
     "Curve",
     "DiscreetError",
     "Distribution",
+    "Experiment",
+    "ExperimentQuestion",
     "InputError",
     "Learned",
     "Ledger",
@@ -122,6 +126,7 @@ __all__ = [
     "convert",
     "datasets",
     "events",
+    "experiment",
     "fleet",
     "gym",
     "logs",

@@ -18,6 +18,7 @@ from discreet._errors import DiscreetError, InputError, Notice, PrivacyError
 if TYPE_CHECKING:
     from discreet._curves import Survival
     from discreet._distribution import Distribution
+    from discreet._experiment import Experiment
     from discreet._learned import Learned
     from discreet._summary import Summary
 
@@ -346,6 +347,21 @@ class Release:
         from discreet._distribution import distribution_of
 
         return distribution_of(self)
+
+    @property
+    def experiment(self) -> Experiment:
+        """What :func:`discreet.experiment` finds beside its intervals.
+
+        Raises
+        ------
+        DiscreetError
+            The release has none.
+        """
+        if "experiment" not in self.json:
+            raise DiscreetError(f"the release is of no experiment; its method is {self.method}")
+        from discreet._experiment import experiment_of
+
+        return experiment_of(self)
 
     @property
     def learned(self) -> Learned:

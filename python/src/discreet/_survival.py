@@ -35,7 +35,7 @@ class SurvivalQuestion(Question):
         above(a["persons"], "persons", 1, closed=True)
         self._columns_given = a["time"] is not None or a["event"] is not None
         self._outcome = self._of_columns() if self._columns_given else self._of_episodes(table)
-        self._by, self._control = self._arms()
+        self._by, self._control = arms_of(a)
         self._check_guess()
         self.logs = self._read(table)
         self._single = True
@@ -177,36 +177,6 @@ class SurvivalQuestion(Question):
         if len(causes) != 1:
             raise InputError("trajectories end by one cause; give causes its name alone, or time= and event=")
         return {"causes": {str(causes[0]): 1}, **self._strata()}
-
-    def _arms(self) -> tuple[dict[str, Any] | None, str | None]:
-        """Say the arms in keys of the section by, and name the control."""
-        a = self._arguments
-        arm, arms, control = a["arm"], a["arms"], a["control"]
-        if (arm is None) != (arms is None):
-            raise InputError(
-                "arm and arms go together: the column, and its values or a mapping of names to values",
-                remedy=f"give {'arm' if arm is None else 'arms'}=",
-            )
-        if arms is None:
-            if control is not None:
-                raise InputError("control is an arm, and no arms are given", remedy="give arm= and arms=")
-            return None, None
-        values = list(arms.values()) if isinstance(arms, Mapping) else _several(arms)
-        if len(values) < 2:
-            raise InputError("arms are fewer than two; list the values of the arm's column, or leave arm and arms out")
-        _same_kind(values, "arms")
-        if isinstance(arms, Mapping):
-            names = [str(name) for name in arms]
-        else:
-            names = [v if isinstance(v, str) else f"{arm} = {_plainly(v)}" for v in values]
-        if control is not None and control not in names:
-            if control not in values:
-                raise InputError(f"control is {control!r}, which is no arm; want one of {', '.join(map(repr, names))}")
-            control = names[values.index(control)]
-        by = {"column": arm, "values": values, "names": names}
-        if a["adjacency"] == "replace_one":
-            by["group"] = "may_change"
-        return by, control
 
     def _check_guess(self) -> None:
         guess = self._arguments["guess"]
@@ -356,6 +326,36 @@ def survival(
     """
     given = {key: value for key, value in locals().items() if key != "table"}
     return SurvivalQuestion(table, **given)
+
+
+def arms_of(a: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:
+    """Say the arms in keys of the section by, and name the control."""
+    arm, arms, control = a["arm"], a["arms"], a["control"]
+    if (arm is None) != (arms is None):
+        raise InputError(
+            "arm and arms go together: the column, and its values or a mapping of names to values",
+            remedy=f"give {'arm' if arm is None else 'arms'}=",
+        )
+    if arms is None:
+        if control is not None:
+            raise InputError("control is an arm, and no arms are given", remedy="give arm= and arms=")
+        return None, None
+    values = list(arms.values()) if isinstance(arms, Mapping) else _several(arms)
+    if len(values) < 2:
+        raise InputError("arms are fewer than two; list the values of the arm's column, or leave arm and arms out")
+    _same_kind(values, "arms")
+    if isinstance(arms, Mapping):
+        names = [str(name) for name in arms]
+    else:
+        names = [v if isinstance(v, str) else f"{arm} = {_plainly(v)}" for v in values]
+    if control is not None and control not in names:
+        if control not in values:
+            raise InputError(f"control is {control!r}, which is no arm; want one of {', '.join(map(repr, names))}")
+        control = names[values.index(control)]
+    by = {"column": arm, "values": values, "names": names}
+    if a["adjacency"] == "replace_one":
+        by["group"] = "may_change"
+    return by, control
 
 
 _WANTED = {

@@ -32,6 +32,7 @@ Method = Literal[
     "dp-distribution",
     "dp-learn",
     "dp-survival",
+    "dp-experiment",
     "constant",
     "is",
     "pdis",
@@ -165,12 +166,15 @@ class Select(TypedDict, total=False):
 
 
 class Guess(TypedDict, total=False):
-    """Public guesses for forecasts: of weights, or of a study of survival."""
+    """Public guesses for forecasts: of weights, of a study of survival, or of an experiment."""
 
     effective: float
     missing: float
     events: float
     dropout: float
+    mean: float
+    sd: float
+    correlation: float
 
 
 Parameters = TypedDict(
@@ -227,6 +231,8 @@ Parameters = TypedDict(
         "share": float,
         "until": float,
         "control": str,
+        "allocation": Mapping[str, float],
+        "differences_only": bool,
         "steps": int,
         "ridge": float,
         "prior": float,
@@ -316,4 +322,24 @@ class Studied(TypedDict, total=False):
     noise_family: NoiseFamily | None
     noise: Noise | None
     guess: Guess | None
+    justification: str | None
+
+
+class Tried(TypedDict, total=False):
+    """Keyword arguments of :func:`discreet.experiment` that are words and numbers."""
+
+    outcome_range: Range | None
+    covariate_range: Range | None
+    rows: Literal["one", "mean", "sum"]
+    most_rows: int | None
+    differences_only: bool
+    persons: int | None
+    complete: bool
+    epsilon: float | None
+    delta: float | None
+    adjacency: Adjacency | None
+    privacy: Literal["none"] | None
+    noise: Noise | None
+    allocation: Mapping[Any, float] | None
+    guess: Mapping[Any, float] | None
     justification: str | None
