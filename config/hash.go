@@ -23,6 +23,9 @@ func (c Config) Hash() (string, error) {
 		"data": c.Data, "problem": c.Problem, "features": c.Features, "target": c.Target, "method": c.Method.Name,
 		"params": c.Method.Params, "privacy": c.Privacy, "justification": c.Justification,
 	}
+	if m := c.Method; m.Sums != nil && m.Params == nil {
+		question["params"] = m.Sums
+	}
 	if c.Start != nil {
 		question["start"] = c.Start
 	}

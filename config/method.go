@@ -1,6 +1,10 @@
 package config
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/evaluate"
+)
 
 // Method is an estimator by name, with its parameters; see evaluate.Methods.
 type Method struct {
@@ -8,6 +12,9 @@ type Method struct {
 	Name string `yaml:"name"`
 	// Params are the method's parameters, which docs/reference/methods.md lists.
 	Params map[string]any `yaml:",inline"`
+	// Sums is a method of the program's own, of that Name, which no file has. Without Params its
+	// fields, as JSON, are the parameters.
+	Sums evaluate.Sums `yaml:"-"`
 }
 
 // UnmarshalYAML takes keys of nested parameters for texts, whatever they look like: arms may be called 0 and 1.

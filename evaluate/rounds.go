@@ -3,6 +3,7 @@ package evaluate
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
@@ -69,37 +70,94 @@ func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error
 	}, nil
 }
 
-// collect hands what each of the persons from..to-1 adds in round k to add. Then it asks
-// for all of it again, in the opposite order: code that keeps something from one
-// person to the next betrays itself, unless it hides it. It returns for whom the code failed.
+// collect hands what each of the persons from..to-1 adds in round k to add, one after another
+// in an order of chance. Then it asks for all of it again, in the opposite order: code that
+// keeps something from one person to the next betrays itself, unless it hides it. It returns
+// for whom the code failed.
 func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *trajectory.Dataset, from, to int, add func([]float64) error) (failing, error) {
 	var f failing
-	first := make([][sha256.Size]byte, to-from)
-	for i := range first {
-		x, failed := r.contribution(k, earlier, d, from+i)
-		f.add(failed)
-		first[i] = digest(x)
-		if err := add(x); err != nil {
-			return f, err
-		}
+	first, order := make([][sha256.Size]byte, to-from), anyOrder(to-from)
+	for some := range slices.Chunk(order, r.atOnce(k)) {
+		vectors, failed := r.contributions(k, earlier, d, from, some)
 		if err := ctx.Err(); err != nil {
 			return f, err
 		}
+		for j, i := range some {
+			f.add(failed[j])
+			first[i] = digest(vectors[j])
+			if err := add(vectors[j]); err != nil {
+				return f, err
+			}
+		}
 	}
-	for i := len(first) - 1; i >= 0; i-- {
-		if x, _ := r.contribution(k, earlier, d, from+i); digest(x) != first[i] {
-			return f, fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
+	slices.Reverse(order)
+	for some := range slices.Chunk(order, r.atOnce(k)) {
+		vectors, _ := r.contributions(k, earlier, d, from, some)
+		if err := ctx.Err(); err != nil { // what the code had at hand may be gone
+			return f, err
+		}
+		for j, i := range some {
+			if digest(vectors[j]) != first[i] {
+				return f, fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
+			}
 		}
 	}
 	return f, nil
 }
 
-// contribution is what one person adds, as the author's code has it; zero where that
-// fails, and why. The code gets copies, and what it keeps of them changes nothing.
-func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, person int) ([]float64, error) {
-	x := make([]float64, r.Rounds[k].Dim)
-	failed := completes(func() { r.method.Contribution(x, k, copies(earlier), onePerson(d, person)) })
-	x = slices.Clone(x)
+// anyOrder is an order of n persons by chance.
+func anyOrder(n int) []int {
+	order, chance := make([]int, n), make([]byte, 8*n)
+	_, _ = rand.Read(chance) // it never fails
+	for i := range order {
+		j := int(binary.LittleEndian.Uint64(chance[8*i:]) % uint64(i+1))
+		order[i], order[j] = order[j], i
+	}
+	return order
+}
+
+// distant is a method whose code is far away: it is handed several persons in one message, and
+// asks its code for one after another, in this order. An error is of one person.
+type distant interface {
+	Contributions(dst [][]float64, round int, earlier [][]float64, persons []*trajectory.Dataset) []error
+}
+
+// Bounds of a message: persons, and numbers that come back.
+const (
+	mostAtOnce = 256
+	mostBack   = 1 << 16
+)
+
+// atOnce is how many persons the author's code is handed at once in round k.
+func (r rounds) atOnce(k int) int {
+	if _, far := r.method.(distant); far {
+		return max(1, min(mostAtOnce, mostBack/r.Rounds[k].Dim))
+	}
+	return 1
+}
+
+// contributions is [rounds.contribution] of some persons, counted from from.
+func (r rounds) contributions(k int, earlier [][]float64, d *trajectory.Dataset, from int, some []int) ([][]float64, []error) {
+	vectors, failed := make([][]float64, len(some)), make([]error, len(some))
+	far, ok := r.method.(distant)
+	if !ok {
+		for j, i := range some {
+			vectors[j], failed[j] = r.contribution(k, earlier, d, from+i)
+		}
+		return vectors, failed
+	}
+	people := make([]*trajectory.Dataset, len(some))
+	for j, i := range some {
+		vectors[j], people[j] = make([]float64, r.Rounds[k].Dim), onePerson(d, from+i)
+	}
+	for j, err := range far.Contributions(vectors, k, copies(earlier), people) {
+		vectors[j], failed[j] = settled(vectors[j], err)
+	}
+	return vectors, failed
+}
+
+// settled is what a person adds: zero where the code failed.
+func settled(x []float64, failed error) ([]float64, error) {
 	if failed == nil && !finite(x) {
 		failed = errNotFinite
 	}
@@ -107,6 +165,14 @@ func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, 
 		clear(x)
 	}
 	return x, failed
+}
+
+// contribution is what one person adds, as the author's code has it; zero where that
+// fails, and why. The code gets copies, and what it keeps of them changes nothing.
+func (r rounds) contribution(k int, earlier [][]float64, d *trajectory.Dataset, person int) ([]float64, error) {
+	x := make([]float64, r.Rounds[k].Dim)
+	failed := completes(func() { r.method.Contribution(x, k, copies(earlier), onePerson(d, person)) })
+	return settled(slices.Clone(x), failed)
 }
 
 // completes calls f; a panic of it is an error.

@@ -146,12 +146,20 @@ func TestCodeThatKeepsSomethingIsFound(t *testing.T) {
 			kept = dst
 		},
 	} {
-		plan, err := sumsPlan(t, oneRound(func(dst []float64, _ int, _ [][]float64, p *trajectory.Dataset) { add(dst, p) }), 4)
-		if err != nil {
-			t.Fatal(err)
+		// In one order of four the largest reward comes first, and is the largest ever after.
+		found := false
+		for range 20 {
+			calls, largest, kept = 0, 0, nil
+			clear(seen)
+			plan, err := sumsPlan(t, oneRound(func(dst []float64, _ int, _ [][]float64, p *trajectory.Dataset) { add(dst, p) }), 4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = plan.Check(context.Background(), rewards(1, 2, 2, 5))
+			found = found || errors.Is(err, evaluate.ErrImpure)
 		}
-		if _, err := plan.Check(context.Background(), rewards(1, 2, 2, 5)); !errors.Is(err, evaluate.ErrImpure) {
-			t.Errorf("code that %s: %v; want ErrImpure", name, err)
+		if !found {
+			t.Errorf("code that %s is not found in 20 orders", name)
 		}
 	}
 	calls = 0

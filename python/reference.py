@@ -14,7 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 SOURCE = ROOT / "python" / "src" / "discreet"
 PAGE = ROOT / "docs" / "reference" / "python.md"
-MODULES = ("policy", "account", "events", "datasets", "convert", "gym", "fleet")
+MODULES = ("policy", "account", "events", "datasets", "convert", "gym", "fleet", "sums", "benchmark")
 HEAD = """<!-- Made by python python/reference.py from the docstrings; a test compares. -->
 
 # Python package
@@ -91,7 +91,10 @@ def page() -> str:
     typed = next(s for s in init.body if isinstance(s, ast.If) and ast.unparse(s.test) == "TYPE_CHECKING")
     for statement in typed.body:
         if isinstance(statement, ast.ImportFrom) and (statement.module or "").startswith("discreet."):
-            known = definitions(SOURCE / f"{(statement.module or '').removeprefix('discreet.')}.py")
+            module = (statement.module or "").removeprefix("discreet.")
+            if module in MODULES:  # has a section of its own
+                continue
+            known = definitions(SOURCE / f"{module}.py")
             for name in statement.names:
                 out += entry(known[name.name], f"discreet.{name.name}")
     for module in MODULES:

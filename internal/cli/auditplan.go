@@ -36,7 +36,7 @@ func (a planAudit) run(cmd *cobra.Command, path string) error {
 	if a.OneRun {
 		return usage(fmt.Errorf("audit: --one-run is of training: one release of an evaluation holds too few numbers to tell canaries apart by; leave it out, or audit by --canaries what you release yourself"))
 	}
-	c, err := discreet.Load(path, overrides(cmd)...)
+	c, err := load(cmd, path, overrides(cmd)...)
 	if err != nil {
 		return err
 	}

@@ -40,6 +40,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, more ...Engi
 	defer stop()
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
+	return execute(ctx, args, stdin, stdout, stderr, more...)
+}
+
+// execute runs a command line under a context.
+func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, more ...Engine) int {
 	root := newRoot(more...)
 	root.SetArgs(args)
 	root.SetIn(stdin)
@@ -112,7 +117,7 @@ func newRoot(more ...Engine) *cobra.Command {
 		}
 		return usage(err)
 	})
-	root.AddCommand(newInit(), newEvaluate(more), newLearn(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newImport(), newShard(more), newPartial(), newMerge(), newServe(), newRemote(), newFleet(), newHealth(), newVersion(), newCompletion(), newManual())
+	root.AddCommand(newInit(), newEvaluate(more), newLearn(), newPlan(), newValidate(), newMethods(), newSimulate(), newReport(), newAccount(), newReproduce(), newTrain(), newLedger(), newVerify(), newAudit(), newImport(), newShard(more), newPartial(), newMerge(), newServe(), newRemote(), newFleet(), newHealth(), newVersion(), newCompletion(), newManual(), newWorker(more))
 	for _, e := range more {
 		root.AddCommand(e.Commands...)
 	}

@@ -42,7 +42,7 @@ goes on when the same command is given again (docs/scale.md).`, oneConfiguration
 				return err
 			}
 			overrides := append(overrides(cmd), apart.overrides()...)
-			c, err := discreet.Load(args[0], overrides...)
+			c, err := load(cmd, args[0], overrides...)
 			if err == nil {
 				err = fromStandardInput(cmd, &c)
 			}

@@ -41,7 +41,7 @@ type fundsJSON struct {
 func newPlan() *cobra.Command {
 	cmd := command("plan CONFIG.yaml", "Cost and expected error, without opening the data", "", oneConfiguration,
 		func(cmd *cobra.Command, args []string) error {
-			c, err := discreet.Load(args[0], overrides(cmd)...)
+			c, err := load(cmd, args[0], overrides(cmd)...)
 			if err != nil {
 				return err
 			}

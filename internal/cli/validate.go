@@ -78,7 +78,7 @@ func isConfiguration(name string) bool {
 
 func validate(cmd *cobra.Command, args []string, configuration, schema, format string, progress func(trajectory.Progress)) (*scan.Validation, error) {
 	if configuration != "" {
-		c, err := discreet.Load(configuration, overrides(cmd)...)
+		c, err := load(cmd, configuration, overrides(cmd)...)
 		if err == nil {
 			err = fromStandardInput(cmd, &c)
 		}

@@ -99,7 +99,7 @@ var table = []part{
 		{"serve"}, // the curator's service
 	}},
 	{name: "command", over: []string{"ground", "privacy", "learning", "ledger", "evaluation", "training", "papers", "job", "scale", "fleet", "serve"}, layers: [][]string{
-		{"internal/agent"}, // a device of a fleet as its configuration says
+		{"internal/agent", "internal/worker"}, // a device of a fleet as its configuration says; commands on frames
 		{"internal/cli"},
 		{"cmd/discreet", "cmd/discreet-agent"},
 	}},

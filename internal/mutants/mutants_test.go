@@ -30,7 +30,7 @@ type mutant struct {
 func (m mutant) tested() string { return cmp.Or(m.by, m.in) }
 
 func allMutants() []mutant {
-	return slices.Concat(mechanismMutants(), accountMutants(), localMutants(), evaluateMutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), auditMutants(), wordsMutants(), scaleMutants(), fleetMutants(), aggregatorMutants(), serveMutants())
+	return slices.Concat(mechanismMutants(), accountMutants(), localMutants(), evaluateMutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), auditMutants(), wordsMutants(), scaleMutants(), fleetMutants(), aggregatorMutants(), serveMutants(), workerMutants())
 }
 
 // Whoever moves or rewrites a line that a mutant changes learns so in seconds.

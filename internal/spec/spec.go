@@ -38,10 +38,7 @@ func New(c config.Config) (*Spec, error) {
 		return nil, err
 	}
 	s := Spec{Config: asked, Format: c.Data.Format}
-	if s.Method, err = evaluate.MethodNamed(c.Method.Name); err != nil {
-		return nil, err
-	}
-	if s.Estimator, err = evaluate.New(c.Method.Name, c.Method.Params); err != nil {
+	if s.Method, s.Estimator, err = estimator(c.Method); err != nil {
 		return nil, err
 	}
 	if s.Public, err = publicFacts(c); err != nil {
@@ -84,7 +81,9 @@ func New(c config.Config) (*Spec, error) {
 	for _, p := range c.Data.Path {
 		s.Paths = append(s.Paths, c.Resolve(p))
 	}
-	s.Reading, err = readingOptions(c, s.Public, s.Behavior, s.Method)
+	if s.Reading, err = readingOptions(c, s.Public, s.Behavior, s.Method); err == nil && c.Method.Sums != nil {
+		s.Reading, err = foreignReading(s.Reading, c.Method, s.Public)
+	}
 	return &s, err
 }
 

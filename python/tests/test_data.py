@@ -11,9 +11,9 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from conftest import PBC, PRIVATE, REFERENCE, estimates
+from fakes import program
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -45,7 +45,7 @@ def tables(draw: st.DrawFn) -> pa.Table:
 
 @settings(max_examples=25, deadline=None)
 @given(tables(), st.sampled_from(["pyarrow", "polars", "lazy", "pandas", "protocol"]))
-def test_frames_survive_the_way_to_parquet(table: pa.Table, library: str) -> None:
+def test_frames_survive_the_way_to_arrow(table: pa.Table, library: str) -> None:
     class Foreign:
         columns = table.column_names
 
@@ -63,7 +63,7 @@ def test_frames_survive_the_way_to_parquet(table: pa.Table, library: str) -> Non
     with _binary.private_file() as (descriptor, _):
         write(table_of(frame, table.column_names), descriptor)
         with os.fdopen(os.dup(descriptor), "rb") as file:
-            back = pq.read_table(file)
+            back = pa.ipc.open_stream(file).read_all()
     assert back.column_names == table.column_names
     for name in table.column_names:
         assert back.column(name).to_pylist() == table.column(name).to_pylist()
@@ -159,23 +159,25 @@ def test_no_frame_at_all() -> None:
 
 
 # A program in place of the binary, which looks for the data in every file that it can find.
-SPY = """#!/bin/sh
-find "$TMPDIR" -type f > "{out}/files"
-grep -rl pbc-17 "$TMPDIR" > "{out}/private"
-grep -c pbc-17 /dev/stdin > "{out}/handed"
-exit 7
+SPY = """
+import pathlib
+frame({{"worker": 1}})
+head, data = request()
+out = pathlib.Path("{out}")
+files = [p for p in pathlib.Path("{place}").rglob("*") if p.is_file()]
+(out / "files").write_text(" ".join(p.name for p in files))
+(out / "private").write_text(" ".join(p.name for p in files if b"pbc-17" in p.read_bytes()))
+(out / "handed").write_text(str(data.count(b"pbc-17")))
+sys.exit(7)
 """
 
 
 def test_private_data_are_in_no_file_on_linux(trial: dt.Logs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = tmp_path / "tmp"
     place.mkdir()
-    spy = tmp_path / "spy"
-    spy.write_text(SPY.format(out=tmp_path))
-    spy.chmod(0o755)
     monkeypatch.setenv("TMPDIR", str(place))
     monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setenv("DISCREET_BINARY", str(spy))
+    monkeypatch.setenv("DISCREET_BINARY", program(tmp_path / "spy", SPY.format(out=tmp_path, place=place)))
     with pytest.raises(dt.DiscreetError, match="ended with 7"):
         dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
     assert "question.yaml" in (tmp_path / "files").read_text()

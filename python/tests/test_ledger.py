@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PRIVATE, ROOT
+from fakes import program
 
 import discreet as dt
 from discreet import _binary
@@ -145,12 +146,25 @@ def test_a_ledger_is_taken_as_it_is(trial: dt.Logs, tmp_path: Path) -> None:
 
 
 # A program in place of the binary: once it writes down how it was called, and interrupts who called it.
-ONCE = """#!/bin/sh
-echo "$@" >> "{out}/calls"
-if [ ! -e "{out}/stopped" ]; then
-    case "$*" in *evaluate*) touch "{out}/stopped"; kill -INT $PPID; exit 1;; esac
-fi
-exec "{binary}" "$@"
+ONCE = """
+import pathlib, subprocess
+frame({{"worker": 1}})
+out = pathlib.Path("{out}")
+while True:
+    head, data = request()
+    with (out / "calls").open("a") as calls:
+        calls.write(" ".join(head["args"]) + "\\n")
+    if "evaluate" in head["args"] and not (out / "stopped").exists():
+        (out / "stopped").touch()
+        os.kill(os.getppid(), signal.SIGINT)
+        assert request()[0]["cancel"]
+        answer(head, 1, err=b'{{"error": {{"message": "interrupted", "exit": 1}}}}')
+        continue
+    file = os.memfd_create("data")
+    os.write(file, data)
+    os.lseek(file, 0, os.SEEK_SET)
+    done = subprocess.run(["{binary}", *head["args"]], stdin=file, capture_output=True)
+    answer(head, done.returncode, done.stdout, done.stderr)
 """
 
 
@@ -162,10 +176,8 @@ def key_of(call: str) -> str:
 def test_an_interrupted_question_continues_under_its_key(
     trial: dt.Logs, ledger: dt.Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = tmp_path / "once"
-    once.write_text(ONCE.format(out=tmp_path, binary=_binary.path()))
-    once.chmod(0o755)
-    monkeypatch.setenv("DISCREET_BINARY", str(once))
+    once = program(tmp_path / "once", ONCE.format(out=tmp_path, binary=_binary.path()))
+    monkeypatch.setenv("DISCREET_BINARY", once)
     question = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.3})
     with pytest.raises(KeyboardInterrupt) as told:
         question.evaluate(ledger=ledger)

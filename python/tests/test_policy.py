@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from conftest import PRIVATE, REFERENCE, estimates
 from sklearn.compose import ColumnTransformer
@@ -398,7 +397,7 @@ def handed(question: dt.Question) -> pa.Table:
     with _binary.private_file() as (descriptor, _):
         question._hand_over(descriptor)
         with os.fdopen(os.dup(descriptor), "rb") as file:
-            return pq.read_table(file)
+            return pa.ipc.open_stream(file).read_all()
 
 
 def test_no_more_is_sent_than_a_method_reads(pbc: pd.DataFrame, trial: dt.Logs) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import PBC, PRIVATE, REFERENCE, ROOT
+from fakes import program
 
 import discreet as dt
 
@@ -321,13 +322,9 @@ def test_a_notebook_keeps_no_notice(tmp_path: Path) -> None:
 
 
 def test_a_failed_evaluation_keeps_its_notices_apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    binary = tmp_path / "discreet"
-    binary.write_text(
-        '#!/bin/sh\necho \'{"notice":"row 7 is odd","for":"curator"}\' >&2\n'
-        'echo \'{"error":{"message":"no","exit":2}}\' >&2\nexit 2\n'
-    )
-    binary.chmod(0o700)
-    monkeypatch.setenv("DISCREET_BINARY", str(binary))
+    told = b'{"notice":"row 7 is odd","for":"curator"}\n{"error":{"message":"no","exit":2}}\n'
+    fake = f'frame({{"worker": 1}})\nanswer(request()[0], 2, err={told!r})\n'
+    monkeypatch.setenv("DISCREET_BINARY", program(tmp_path / "fake", fake))
     with pytest.raises(dt.InputError) as failed:
         dt.version()
     assert failed.value.notices == ("row 7 is odd",)

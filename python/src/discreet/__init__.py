@@ -16,7 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from discreet import account, convert, datasets, events, fleet, gym, policy
+    from discreet import account, benchmark, convert, datasets, events, fleet, gym, policy, sums
     from discreet._binary import version
     from discreet._curves import Curve, Median, Survival, SurvivalArm, SurvivalDifference
     from discreet._data import Logs, logs
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from discreet._several import Releases
     from discreet._survival import SurvivalQuestion, survival
     from discreet._training import audit, audit_samples, train
+    from discreet.sums import OfSums
 
 __version__ = "0.1.0"
 
@@ -66,8 +67,9 @@ _PLACES = {
     "_several": ("Releases",),
     "_survival": ("SurvivalQuestion", "survival"),
     "_training": ("audit", "audit_samples", "train"),
+    "sums": ("OfSums",),
 }  # fmt: skip
-_MODULES = ("account", "convert", "datasets", "events", "fleet", "gym", "policy")
+_MODULES = ("account", "benchmark", "convert", "datasets", "events", "fleet", "gym", "policy", "sums")
 _NAMES = {name: module for module, names in _PLACES.items() for name in names}
 
 
@@ -101,6 +103,7 @@ __all__ = [
     "Logs",
     "Median",
     "Notice",
+    "OfSums",
     "PendingError",
     "Plan",
     "PrivacyError",
@@ -118,6 +121,7 @@ __all__ = [
     "account",
     "audit",
     "audit_samples",
+    "benchmark",
     "compare",
     "convert",
     "datasets",
@@ -127,6 +131,7 @@ __all__ = [
     "gym",
     "logs",
     "policy",
+    "sums",
     "survival",
     "train",
     "version",

@@ -5,17 +5,16 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import signal
-import subprocess
 import sys
 import tempfile
-import threading
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from discreet import _worker
 from discreet._errors import DiscreetError, InputError, Notice, PendingError, from_binary, rows_in
 from discreet._words import in_python
 
@@ -74,7 +73,7 @@ def run(
     text: str | None = None,
     fails: Sequence[int] = (),
 ) -> Output:
-    """Run the binary to its end.
+    """Run a command in a worker (:mod:`discreet._worker`).
 
     Parameters
     ----------
@@ -92,43 +91,20 @@ def run(
     InputError, BudgetRefused, PendingError, DiscreetError
         As the binary says.
     KeyboardInterrupt
-        The binary was interrupted as well, and nothing was spent; else it is a `PendingError`.
+        The command was interrupted as well, and nothing was spent; else it is a `PendingError`.
     """
-    given = None if text is None else text.encode()
-    interrupted: KeyboardInterrupt | None = None
-    with _later() as waiting:
-        process = subprocess.Popen(
-            [path(), "--messages", "json", *args],
-            stdin=subprocess.PIPE if text is not None else subprocess.DEVNULL if data is None else data,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # Ctrl-C reaches it once, from here
-        )
-    try:
-        if waiting:
-            raise KeyboardInterrupt
-        out, err = process.communicate(given)
-    except KeyboardInterrupt as stop:
-        interrupted = stop
-        process.send_signal(signal.SIGINT)
-        try:
-            out, err = process.communicate()
-        except KeyboardInterrupt:
-            process.kill()
-            process.wait()
-            raise
-    except BaseException:
-        process.kill()
-        process.wait()
-        raise
-    notices, error, rest = _read(err.decode(errors="replace"))
+    handed = text.encode() if text is not None else data if sys.platform == "linux" else None
+    method, reply = _served.get()
+    answer = _worker.call(path(), ["--messages", "json", *args], data=handed, method=method, reply=reply)
+    notices, error, rest = _read(answer.err.decode(errors="replace"))
     texts = tuple(in_python(str(notice["notice"]), frame=data is not None) for notice in notices)
     for notice, words in zip(notices, texts, strict=True):
         if notice.get("for") != "curator":  # a notebook keeps what is warned of
             warnings.warn(words, Notice, stacklevel=callers())
-    if process.returncode != 0 and not (process.returncode in fails and out):
+    interrupted = KeyboardInterrupt() if answer.interrupted else None
+    if answer.exit != 0 and not (answer.exit in fails and answer.out):
         if error is None:
-            error = {"message": rest.strip() or f"the binary ended with {process.returncode}", "exit": 1}
+            error = {"message": rest.strip() or f"the binary ended with {answer.exit}", "exit": 1}
         problem = from_binary(error, frame=data is not None)
         problem.notices = texts
         if interrupted is not None and not isinstance(problem, PendingError):
@@ -136,7 +112,23 @@ def run(
         raise problem from interrupted
     if interrupted is not None:
         raise interrupted
-    return Output(out, texts)
+    return Output(answer.out, texts)
+
+
+# The method of sums whose code is here, and what answers for it.
+_served: ContextVar[tuple[Any, Callable[[Any, bytes], _worker.Reply] | None]] = ContextVar(
+    "served", default=(None, None)
+)
+
+
+@contextlib.contextmanager
+def serving(method: Any, reply: Callable[[Any, bytes], _worker.Reply]) -> Iterator[None]:
+    """Answer what the binary asks a method of sums, in all that is run meanwhile."""
+    token = _served.set((method, reply))
+    try:
+        yield
+    finally:
+        _served.reset(token)
 
 
 def callers() -> int:
@@ -146,21 +138,6 @@ def callers() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(here):
         frame, level = frame.f_back, level + 1
     return level
-
-
-@contextlib.contextmanager
-def _later() -> Iterator[list[int]]:
-    """Note an interrupt instead of raising it, so that a process that just starts is not lost sight of."""
-    before = signal.getsignal(signal.SIGINT)
-    waiting: list[int] = []
-    if threading.current_thread() is not threading.main_thread() or before is None:
-        yield waiting
-        return
-    signal.signal(signal.SIGINT, lambda number, _: waiting.append(number))
-    try:
-        yield waiting
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def _read(text: str) -> tuple[list[dict[str, Any]], dict[str, Any] | None, str]:

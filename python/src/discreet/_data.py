@@ -182,7 +182,7 @@ def logs(
         A frame (pandas, polars, a pyarrow table or reader, a dict of arrays, a split of a Hugging Face dataset, a
         cursor of ADBC after ``execute``, anything with ``__arrow_c_stream__``), or the path of a file, a glob, a Minari
         directory, or a list of paths. Files are read by the binary alone. Of a frame the columns below go to the
-        binary as Parquet in a memory file, and no others. What can be read once is read here, into memory.
+        binary as an Arrow stream in a memory file, and no others. What can be read once is read here, into memory.
     person
         The column that says whose a row is, or a list of columns that say so together, as for `episode`. Required
         unless `unit` is another.

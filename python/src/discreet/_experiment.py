@@ -11,7 +11,7 @@ from discreet._check import above, plain
 from discreet._check import arguments as said
 from discreet._data import Logs, logs
 from discreet._errors import InputError
-from discreet._frames import names_of
+from discreet._frames import format_of, names_of
 from discreet._question import Question, guarantee
 from discreet._survival import Value, arms_of
 from discreet._types import Adjacency, Noise, Range, Tried
@@ -98,7 +98,7 @@ class ExperimentQuestion(Question):
         a = self._arguments
         data: dict[str, Any] = {"path": self.logs.data, **self.logs.section}
         if self.logs.is_frame:
-            data.update(path=path, format="parquet")
+            data.update(path=path, format=format_of(self.logs.data, self._handed()))
         low, high = a["outcome_range"]
         problem: dict[str, Any] = {"persons": a["persons"], "horizon": a["most_rows"] or 1}
         if a["rows"] == "sum":

@@ -1,4 +1,4 @@
-"""Frames of any library as Arrow, and Arrow as Parquet for the binary."""
+"""Frames of any library as Arrow, and Arrow as a stream for the binary."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 
 from discreet._errors import InputError
 
-# Rows of a frame that are turned into Parquet at once.
-_GROUP = 1 << 20
+# Rows of a frame that are one batch of its stream at most.
+_GROUP = 1 << 16
 
 _FRAMES = (
     "give a pandas or polars frame, a pyarrow table, a dict of arrays, anything with __arrow_c_stream__, or a path"
@@ -103,14 +103,58 @@ def _converts(frame: Any, column: str) -> bool:
     return True
 
 
+def format_of(frame: Any, columns: Sequence[str]) -> str:
+    """Say how columns of a frame go to the binary: as an Arrow stream, or as Parquet where a column has lists."""
+    have = names_of(frame)
+    return "parquet" if any(_lists(frame, c) for c in columns if c in have) else "arrow"
+
+
+def _lists(frame: Any, column: str) -> bool:
+    """Say whether the values of a column are lists."""
+    if hasattr(frame, "collect_schema"):
+        return bool(frame.collect_schema()[column].is_nested())
+    if hasattr(frame, "schema") and hasattr(frame.schema, "field"):
+        import pyarrow.types as kinds
+
+        return bool(kinds.is_nested(frame.schema.field(column).type))
+    values = frame[column]
+    kind = getattr(values, "dtype", None)
+    if kind is not None and str(kind) != "object":
+        return "list" in str(kind)
+    if hasattr(values, "type"):  # an array of Arrow
+        import pyarrow.types as kinds
+
+        return bool(kinds.is_nested(values.type))
+    first = next((v for v in values if v is not None and v == v), None) if not hasattr(values, "dropna") else None
+    if hasattr(values, "dropna"):
+        known = values.dropna()
+        first = known.iloc[0] if len(known) else None
+    return first is not None and not isinstance(first, (str, bytes)) and hasattr(first, "__len__")
+
+
 def write(table: Any, descriptor: int) -> None:
-    """Write a table as Parquet to an open file, a group of rows at a time."""
-    import pyarrow.parquet as pq
+    """Write a table to an open file, some rows at a time, in the format of :func:`format_of`."""
+    import pyarrow as pa
     import pyarrow.types as kinds
 
-    words = [f.name for f in table.schema if kinds.is_string(f.type) or kinds.is_large_string(f.type)]
-    with os.fdopen(os.dup(descriptor), "wb") as sink:
-        pq.write_table(
-            table, sink, row_group_size=_GROUP, compression="none", use_dictionary=words, write_statistics=False
-        )
+    if any(kinds.is_nested(f.type) for f in table.schema):
+        import pyarrow.parquet as pq
+
+        with os.fdopen(os.dup(descriptor), "wb") as sink:
+            pq.write_table(table, sink, compression="none", write_statistics=False)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        return
+    for i, f in enumerate(table.schema):
+        plain = f.type
+        if kinds.is_dictionary(plain) and not (
+            kinds.is_string(plain.value_type) or kinds.is_large_string(plain.value_type)
+        ):
+            plain = plain.value_type
+        if kinds.is_float16(plain):
+            plain = pa.float32()
+        if plain != f.type:
+            table = table.set_column(i, f.name, table.column(i).cast(plain))
+    bare = table.replace_schema_metadata(None)
+    with os.fdopen(os.dup(descriptor), "wb") as sink, pa.ipc.new_stream(sink, bare.schema) as stream:
+        stream.write_table(bare, max_chunksize=_GROUP)
     os.lseek(descriptor, 0, os.SEEK_SET)

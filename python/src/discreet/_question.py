@@ -15,7 +15,7 @@ from discreet import _binary
 from discreet._check import above, arguments, ordered, plain
 from discreet._data import Logs
 from discreet._errors import CuratorNotice, DiscreetError, InputError, PendingError, renumbered
-from discreet._frames import names_of, table_of, write
+from discreet._frames import format_of, names_of, table_of, write
 from discreet._ledger import Ledger
 from discreet._order import order_of
 from discreet._plan import Plan
@@ -261,7 +261,7 @@ class Question:
         a = self._arguments
         data: dict[str, Any] = {"path": self.logs.data, **self.logs.section}
         if self.logs.is_frame:
-            data.update(path=path, format="parquet")
+            data.update(path=path, format=format_of(self.logs.data, self._handed()))
         reward: dict[str, Any] = {"min": a["reward"][0], "max": a["reward"][1]}
         if a["outside"] is not None:
             reward["outside"] = a["outside"]
@@ -545,8 +545,14 @@ class Question:
                 out = _binary.run([*args, file], data=descriptor)
             return out if order is None else out.of_rows(order)
 
+    def _handed(self) -> list[str]:
+        """List the columns of the frame that are handed over, those of policies too."""
+        named = [n for p in self.targets.values() if p.compute is None for n in p.keys.get("names", [])]
+        named += [p.keys["name"] for p in self.targets.values() if p.kind == "column" and "name" in p.keys]
+        return list(dict.fromkeys([*self._columns(), *named]))
+
     def _hand_over(self, descriptor: int) -> Any:
-        """Write the columns that the question reads as Parquet, in order, and the probabilities that are computed here.
+        """Write the columns that the question reads, in order, and the probabilities that are computed here.
 
         Returns
         -------

@@ -11,7 +11,7 @@ from discreet._check import above, plain
 from discreet._check import arguments as said
 from discreet._data import Logs, _listed, logs
 from discreet._errors import InputError
-from discreet._frames import names_of
+from discreet._frames import format_of, names_of
 from discreet._question import Question, guarantee
 from discreet._types import Adjacency, Guess, Noise, NoiseFamily, Studied
 
@@ -191,7 +191,7 @@ class SurvivalQuestion(Question):
         a = self._arguments
         data: dict[str, Any] = {"path": self.logs.data, **self.logs.section, "outcome": self._outcome}
         if self.logs.is_frame:
-            data.update(path=path, format="parquet")
+            data.update(path=path, format=format_of(self.logs.data, self._handed()))
         problem: dict[str, Any] = dict(a["more"] or {})
         if a["persons"] is not None:
             problem["persons"] = a["persons"]
