@@ -21,7 +21,7 @@ const apiFile = "docs/reference/go.md"
 // mostNames is how many exported top-level names there may be outside internal/. It
 // comes down with each one that is taken away, and goes up by a decision: it stands here
 // so that the public interface cannot grow unnoticed.
-const mostNames = 672
+const mostNames = 681
 
 // publicPackage is a package that other modules can import.
 type publicPackage struct {
