@@ -32,8 +32,11 @@ func features(public map[string]any) feature.Spec {
 
 // States names the states of a plan or a release by its public facts, in the order of
 // their numbers; nil where they are known by number alone.
-func States(public map[string]any) []string {
-	text, err := json.Marshal(public["state_names"])
+func States(public map[string]any) []string { return namesIn(public, "state_names") }
+
+// namesIn are the names that a public fact lists.
+func namesIn(public map[string]any, fact string) []string {
+	text, err := json.Marshal(public[fact])
 	if err != nil {
 		return nil
 	}

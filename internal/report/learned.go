@@ -18,7 +18,7 @@ func Rule(r *evaluate.Release) []RuleLine {
 	if r.Learned == nil {
 		return nil
 	}
-	nodes := r.Learned.Policy.Nodes
+	nodes, names := r.Learned.Policy.Nodes, namesIn(r.Public, "action_names")
 	var out []RuleLine
 	var write func(node, depth int, before string)
 	write = func(node, depth int, before string) {
@@ -27,7 +27,7 @@ func Rule(r *evaluate.Release) []RuleLine {
 		}
 		n := nodes[node]
 		if n.Threshold == nil {
-			out = append(out, RuleLine{depth, before + action(n.Probs)})
+			out = append(out, RuleLine{depth, before + action(n.Probs, names)})
 			return
 		}
 		if before != "" {
@@ -42,9 +42,12 @@ func Rule(r *evaluate.Release) []RuleLine {
 	return out
 }
 
-func action(probs []float64) string {
+func action(probs []float64, names []string) string {
 	for a, p := range probs {
 		if p == 1 {
+			if a < len(names) {
+				return names[a]
+			}
 			return fmt.Sprintf("action %d", a)
 		}
 	}

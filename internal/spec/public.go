@@ -75,6 +75,9 @@ func publicFacts(c config.Config) (evaluate.Public, error) {
 		}
 	}
 	p.Labels["target"] = policyLabels(c, p.Targets)
+	if c.Target.Kind == learnedKind && c.Data.Actions != nil {
+		p.Labels["action_names"] = actionNames(*c.Data.Actions, c.Target.Actions)
+	}
 	if p.By, err = groupsOf(c); err != nil {
 		return p, err
 	}

@@ -100,6 +100,21 @@ func stateWords(c config.Config) (trajectory.Vocabulary, bool) {
 	return trajectory.Vocabulary{}, false
 }
 
+// actionNames are the words for so many actions in their order. One without a word keeps its number.
+func actionNames(words config.Vocabulary, actions int) []string {
+	names := make([]string, actions)
+	for a := range names {
+		names[a] = strconv.Itoa(a)
+	}
+	v := trajectory.Vocabulary(words)
+	for i, word := range v.Words {
+		if code := v.Code(i); code >= 0 && code < float64(actions) && code == float64(int(code)) && word != "" {
+			names[int(code)] = word
+		}
+	}
+	return names
+}
+
 // stateNames are the words for the states in their order, nil where no vocabulary gives
 // any. A state without a word keeps its number, one of several words has them all.
 func stateNames(c config.Config, m feature.Map) []string {

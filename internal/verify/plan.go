@@ -90,7 +90,7 @@ func labelsOf(r *evaluate.Release) (map[string]any, feature.Map, error) {
 	for _, l := range []struct {
 		name  string
 		check func(r *evaluate.Release, v any) error
-	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"records", checkRecords}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}, {"rewards", checkRewards}} {
+	}{{"target", checkTarget}, {"behavior", checkBehavior}, {"end", checkEnd}, {"records", checkRecords}, {"on_violation", checkViolation}, {"features", nil}, {"state_names", checkStateNames}, {"action_names", checkActionNames}, {"rewards", checkRewards}} {
 		v, ok := r.Public[l.name]
 		if !ok {
 			continue
@@ -418,6 +418,17 @@ func sharedWords(r *evaluate.Release) error {
 }
 
 // checkStateNames wants a name for every state.
+func checkActionNames(r *evaluate.Release, v any) error {
+	var names []string
+	if err := strictly(v, &names); err != nil {
+		return err
+	}
+	if actions, _ := r.Public["actions"].(float64); float64(len(names)) != actions || slices.Contains(names, "") {
+		return fmt.Errorf("%d names, none of them empty, for %g actions", len(names), actions)
+	}
+	return nil
+}
+
 func checkStateNames(r *evaluate.Release, v any) error {
 	var names []string
 	if err := strictly(v, &names); err != nil {

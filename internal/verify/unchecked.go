@@ -25,7 +25,7 @@ var unnoticedFields = []unnoticed{
 	{[]string{"public.rewards"}, "what an empty reward means is a statement of the curator", nil},
 	{[]string{"public.behavior"}, "where the probabilities of logged actions come from is a statement of the curator", nil},
 	{[]string{"public.target", "public.actions", "public.targets.policies[].actions"}, "what is in the file of a policy, or in its columns, is not in the release", nil},
-	{[]string{"public.features", "public.state_names", "public.estimated_behavior.column", "public.by.column", "public.by.groups[].number", "public.outcome.event", "public.outcome.causes[].number", "public.outcome.censored", "public.outcome.strata"},
+	{[]string{"public.features", "public.state_names", "public.action_names", "public.estimated_behavior.column", "public.by.column", "public.by.groups[].number", "public.outcome.event", "public.outcome.causes[].number", "public.outcome.censored", "public.outcome.strata"},
 		"which columns were read, on which scale, and which of their values is meant is not in the release", nil},
 	{[]string{"public.design.ended"}, "whether all episodes ended is a statement of the curator, and does not always bound weights", nil},
 	{[]string{"public.parameters"}, "parameters of the method that are at their default, or that no other field shows", nil},
