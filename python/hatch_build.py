@@ -20,6 +20,8 @@ TAGS = {
     ("darwin", "arm64"): "macosx_12_0_arm64",
 }
 
+# What the tags promise: no C library, and any processor of the kind.
+ANY = {"CGO_ENABLED": "0", "GOAMD64": "v1", "GOARM64": "v8.0"}
 # What goes with the binary wherever it goes: its licence, and those of what is linked into it.
 LICENCES = ("LICENSE", "THIRD_PARTY_NOTICES.md")
 # Public data of discreet.datasets.
@@ -36,6 +38,8 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
         """Add what this kind of package carries."""
         source = self._source()
         if self.target_name == "sdist":
+            for link in [str(Path(self.root) / name) for name in LICENCES]:  # a clone has them once
+                build_data["force_include"][os.path.realpath(link)] = build_data["force_include"].pop(link)
             build_data["force_include"].update(_files(source))
             return
         if shutil.which("go") is None:
@@ -52,7 +56,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
         _go(source, "build", "-trimpath", "-ldflags=-s -w", "-o", binary, "./cmd/discreet")
         build_data["force_include"][binary] = "discreet/_bin/discreet"
         for name in LICENCES:
-            build_data["force_include"][str(source / name)] = f"discreet/_bin/{name}"
+            build_data["force_include"][os.path.realpath(Path(self.root) / name)] = f"discreet/_bin/{name}"
         for name in DATA:
             build_data["force_include"][str(source / name)] = f"discreet/_public/{Path(name).name}"
         build_data["pure_python"] = False
@@ -72,7 +76,7 @@ class BuildHook(BuildHookInterface):  # type: ignore[type-arg]
 
 def _go(source: Path, *args: str) -> str:
     done = subprocess.run(
-        ["go", *args], cwd=source, env={**os.environ, "CGO_ENABLED": "0"}, capture_output=True, text=True, check=False
+        ["go", *args], cwd=source, env={**os.environ, **ANY}, capture_output=True, text=True, check=False
     )
     if done.returncode != 0:
         raise RuntimeError(f"go {' '.join(args)} failed:\n{done.stderr}")
@@ -81,12 +85,12 @@ def _go(source: Path, *args: str) -> str:
 
 def _files(source: Path) -> dict[str, str]:
     """List what the command is built of, on any platform: file to its place in the archive."""
-    found = {name for name in (*DATA, "go.mod", "go.sum", *LICENCES) if (source / name).is_file()}
+    found = {name for name in (*DATA, "go.mod", "go.sum") if (source / name).is_file()}
     for system, machine in TAGS:
         listed = subprocess.run(
             ["go", "list", "-deps", "-json=Dir,Module,GoFiles,IgnoredGoFiles,EmbedFiles,OtherFiles", "./cmd/discreet"],
             cwd=source,
-            env={**os.environ, "CGO_ENABLED": "0", "GOOS": system, "GOARCH": machine},
+            env={**os.environ, **ANY, "GOOS": system, "GOARCH": machine},
             capture_output=True,
             text=True,
             check=True,

@@ -85,7 +85,7 @@ func compare(now sizes, last release, out io.Writer) error {
 
 var (
 	generated = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
-	otherWord = regexp.MustCompile(`^(THIRD_PARTY_NOTICES\.md|docs/(reference|results/papers)/[^/]*\.md)$`)
+	otherWord = regexp.MustCompile(`^((python/)?THIRD_PARTY_NOTICES\.md|docs/(reference|results/papers)/[^/]*\.md)$`)
 )
 
 func measure(ctx context.Context) (sizes, error) {

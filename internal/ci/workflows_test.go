@@ -46,9 +46,10 @@ func TestEveryArtefactCarriesLicences(t *testing.T) {
 	for path, want := range map[string][]string{
 		"../../.goreleaser.yaml":              {"- &text {src: LICENSE,", "src: THIRD_PARTY_NOTICES.md}", "<<: *archive", "extra_files: [LICENSE, THIRD_PARTY_NOTICES.md]"},
 		"../../deploy/Dockerfile":             {"COPY LICENSE THIRD_PARTY_NOTICES.md /"},
-		"../../python/hatch_build.py":         {`LICENCES = ("LICENSE", "THIRD_PARTY_NOTICES.md")`, "for name in LICENCES:", `"go.sum", *LICENCES)`},
+		"../../python/hatch_build.py":         {`LICENCES = ("LICENSE", "THIRD_PARTY_NOTICES.md")`, "for name in LICENCES:"},
+		"../../python/pyproject.toml":         {`license-files = ["LICENSE", "THIRD_PARTY_NOTICES.md"]`},
 		"../../THIRD_PARTY_NOTICES.md":        {"Go, the standard library of the release that builds, LICENSE"},
-		"../../.github/workflows/release.yml": {"id-token: write", "attest-build-provenance", "cosign-installer", "syft scan dir:unpacked"},
+		"../../.github/workflows/release.yml": {"id-token: write", "attest-build-provenance", "cosign-installer", "syft scan dir:unpacked", "wheels.py dist/*.whl", "wheels.py dist/*.tar.gz"},
 	} {
 		text := fileText(t, path)
 		for _, w := range want {
