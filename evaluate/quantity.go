@@ -114,11 +114,42 @@ func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceB
 	if b.Weight > 0 {
 		q.most, q.square = b.Weight, b.Weight // of mean 1
 		if p.decisions() > 1 {                // times the ratios of other decisions
-			q.most *= max(of.weights.largest, 1)
-			q.square *= max(of.weights.square, 1)
+			largest, square := p.besideOne(of)
+			q.most *= largest
+			q.square *= square
 		}
 	}
 	return d
+}
+
+// besideOne bounds the product of the ratios of all decisions but one, and its mean square;
+// step by step the mean over decisions t of those up to t, each of which counts t + 1 times.
+func (p Public) besideOne(of vouched) (largest, square float64) {
+	if of.weights.largest > largestKnown || p.Design == nil {
+		return math.Inf(1), math.Inf(1)
+	}
+	d, decisions := p.Design, p.decisions()
+	last := int64(len(d.Ratios)) - 1
+	all := 1.0
+	if of.stepwise {
+		all = scalar.Later(float64(decisions), p.Gamma)
+	}
+	products, least, before, mean := [2]float64{1, 1}, [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{}, [2]float64{}
+	for t := int64(0); t < decisions && !(t > last && d.Ratios[last] <= 1); t++ { // from there on it stays
+		at := min(t, last)
+		for i, r := range [2]float64{max(d.Ratios[at], 1), max(d.Squares[at], 1)} {
+			products[i] *= r
+			least[i] = min(least[i], r)
+			beside := products[i] / least[i]
+			if of.stepwise { // it grows here, for this decision and all later ones
+				beside, before[i] = (beside-before[i])*(all-scalar.Later(float64(t), p.Gamma))/all, beside
+				mean[i] += beside
+			} else {
+				mean[i] = beside
+			}
+		}
+	}
+	return mean[0], mean[1]
 }
 
 // bind fixes the range of the quantity and the caps on a person's weight in it.

@@ -1,6 +1,8 @@
 package scalar
 
 import (
+	"math"
+
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -30,7 +32,7 @@ type Difference struct {
 func (c Difference) Range() facts.Range {
 	var most float64
 	if c.Steps != nil {
-		most = c.Distance * later(float64(c.Steps.Horizon), c.Steps.Gamma) * c.Steps.Reward.Width()
+		most = c.Distance * Later(float64(c.Steps.Horizon), c.Steps.Gamma) * c.Steps.Reward.Width()
 	} else {
 		most = c.Distance * float64(c.Whole.Horizon) * c.Whole.Returns.Width()
 	}
@@ -44,17 +46,31 @@ func (c Difference) From(s Span) Difference {
 	return c
 }
 
-// later is the sum over decisions t = 0, 1, ... of gamma^t (t + 1).
-func later(decisions, gamma float64) float64 {
-	if gamma == 1 {
+// Later is the sum over decisions t = 0, 1, ... of gamma^t (t + 1).
+func Later(decisions, gamma float64) float64 {
+	e, total := 1-gamma, 0.0
+	switch {
+	case gamma == 1:
 		return decisions * (decisions + 1) / 2
-	}
-	total := 0.0
-	for t := decisions - 1; t >= 0; t-- { // Horner, from the last
-		total = total*gamma + t + 1
+	case decisions <= mostAdded:
+		for t := decisions - 1; t >= 0; t-- { // Horner, from the last
+			total = total*gamma + t + 1
+		}
+	case decisions*e < 0.1: // powers of e, where the closed form cancels
+		term := decisions * (decisions + 1) / 2
+		for j := 1.0; math.Abs(term) > 1e-18*total; j++ {
+			total += term
+			term *= -e * (j + 1) / j * (decisions - j) / (j + 2)
+		}
+	default:
+		gone := decisions * math.Log(gamma)
+		total = (-math.Expm1(gone) - decisions*e*math.Exp(gone)) / (e * e)
 	}
 	return total
 }
+
+// mostAdded is how many decisions are added up one by one.
+const mostAdded = 1000
 
 // Contributions writes what every person adds, the mean over their episodes. a and b are
 // samples of the same data.
@@ -111,10 +127,10 @@ func (c Difference) stepwise(e int, a, b *value.Sample, distance []float64) (x, 
 	}
 	if int64(hi-lo) < s.Horizon && !a.Cut(e, s.Horizon) {
 		add(max(left, 0), 0)
-		rest := h.weight * c.Distance * discount * later(float64(s.Horizon-int64(hi-lo)), s.Gamma)
+		rest := h.weight * c.Distance * discount * Later(float64(s.Horizon-int64(hi-lo)), s.Gamma)
 		x, z = x+rest, z+rest
 	}
-	scale := 2 * c.Distance * later(float64(s.Horizon), s.Gamma)
+	scale := 2 * c.Distance * Later(float64(s.Horizon), s.Gamma)
 	return x / scale, z / scale
 }
 
