@@ -204,6 +204,9 @@ func (m DPIS) usable(method string, p Public) (draft, error) {
 	if p.Behavior != nil && !p.share.some() {
 		return draft{}, p.estimatesNothing(method)
 	}
+	if p.Privacy.Budget.Delta == 0 {
+		return draft{}, fmt.Errorf("%w: %s: delta is 0, which Gaussian noise cannot give, and Laplace noise is for the mean of complete records: set delta above 0, or, without by, problem.records: complete if no episode was cut off and none has to be left out", dp.ErrBudget, method)
+	}
 	of := wholeReturns(p)
 	of.selfNormalised = true
 	return m.offPolicy(method, p, of, nil)

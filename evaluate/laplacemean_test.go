@@ -79,6 +79,10 @@ func TestTheFamilyIsChosenByWidth(t *testing.T) {
 	if plan, err = (evaluate.DPIS{}).Plan(p); err != nil || !strings.Contains(strings.Join(plan.Notes, " "), "privacy.noise_family: laplace") {
 		t.Errorf("%v: the plan does not tell of the other family: %q", err, plan.Notes)
 	}
+	p.Privacy.NoiseFamily, p.Privacy.Budget.Delta, p.Complete = "", 0, false
+	if _, err := (evaluate.DPIS{}).Plan(p); !errors.Is(err, dp.ErrBudget) || !strings.Contains(err.Error(), "problem.records: complete") {
+		t.Errorf("delta 0 without complete records: %v", err)
+	}
 	for name, change := range map[string]func(p *evaluate.Public, m *evaluate.DPIS){
 		"diagnostics": func(p *evaluate.Public, m *evaluate.DPIS) { m.Diagnostics = 0.1 },
 		"clip":        func(p *evaluate.Public, m *evaluate.DPIS) { m.Clip = "auto" },
