@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import multiprocessing
 import os
 import pickle
@@ -10,15 +11,17 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import PRIVATE, ROOT
 from fakes import program
 
 import discreet as dt
-from discreet import _binary
+from discreet import _binary, _worker
 
 
 @pytest.fixture
@@ -259,3 +262,52 @@ def test_a_ledger_that_is_there(ledger: dt.Ledger) -> None:
     with pytest.raises(dt.InputError, match="has the budget"):
         dt.Ledger.create(ledger.path, **{**given, "epsilon": 2}, exist_ok=True)  # type: ignore[arg-type]
     assert dt.Ledger.create(ledger.path, **{**given, "dataset": "b"}, exist_ok=True).dataset == "b"  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def cut_once(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Ctrl-C, seen after the binary has paid and answered, in the next evaluation of which this holds True."""
+    real, cut = _worker.Worker.call, [True]
+
+    def call(self: _worker.Worker, args: Any, *rest: Any) -> _worker.Answer:
+        answer = real(self, args, *rest)
+        if "evaluate" in args and cut[0]:
+            cut[0] = False
+            return dataclasses.replace(answer, interrupted=True)
+        return answer
+
+    monkeypatch.setattr(_worker.Worker, "call", call)
+    return cut
+
+
+def test_a_session_continues_what_was_interrupted(trial: dt.Logs, ledger: dt.Ledger, cut_once: list[bool]) -> None:
+    session = dt.Session(trial, ledger, **{**PRIVATE, "epsilon": 0.2})
+    with pytest.raises(KeyboardInterrupt):
+        session.ask(dt.policy.constant(1))
+    spent = ledger.spent
+    session.ask(dt.policy.constant(1))
+    assert ledger.spent == spent
+    session.ask(dt.policy.constant(1))
+    assert ledger.spent > spent
+
+
+def test_methods_that_were_paid_before_an_interrupt_are_not_paid_again(
+    trial: dt.Logs, ledger: dt.Ledger, cut_once: list[bool]
+) -> None:
+    both = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.1}, methods=["dp-is", "dp-wis"])
+    before = len(ledger.show())
+    with pytest.raises(KeyboardInterrupt):
+        both.estimates(ledger=ledger)
+    assert list(both.estimates(ledger=ledger)) == ["dp-is", "dp-wis"]
+    assert len(ledger.show()) == before + 2
+
+
+def test_a_warning_that_is_an_error_pays_once(trial: dt.Logs, ledger: dt.Ledger) -> None:
+    question = dt.Question(trial, dt.policy.constant(1), **{**PRIVATE, "epsilon": 0.2})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(dt.CuratorNotice):
+            question.evaluate(ledger=ledger)
+    spent = ledger.spent
+    question.evaluate(ledger=ledger)
+    assert ledger.spent == spent

@@ -50,6 +50,7 @@ class Session:
         if "adjacency" not in known and "privacy" not in known:
             self._known["adjacency"] = ledger.state()["config"]["adjacency"]
         self.releases: list[Release] = []
+        self._stopped: list[Question] = []
 
     def question(self, target: Policy | Mapping[str, Policy], **asked: Unpack[Known]) -> Question:
         """Give a question without asking it.
@@ -92,10 +93,23 @@ class Session:
         -------
         Release
         """
-        question = self.question(target, **asked)
-        out = question.evaluate(ledger=self.ledger, analyst=self.analyst, purpose=purpose, key=key)
+        question = self._again(self.question(target, **asked))
+        try:
+            out = question.evaluate(ledger=self.ledger, analyst=self.analyst, purpose=purpose, key=key)
+        except BaseException:
+            if question._waiting:
+                self._stopped.append(question)
+            raise
         self.releases.append(out)
         return out
+
+    def _again(self, question: Question) -> Question:
+        """Give the question itself, or the same one that was interrupted, which continues under its key."""
+        for other in self._stopped:
+            if other.targets == question.targets and other.configuration() == question.configuration():
+                self._stopped.remove(other)
+                return other
+        return question
 
     @property
     def remaining(self) -> tuple[float, float]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from discreet._errors import InputError
+from discreet._errors import InputError, PendingError
 
 if TYPE_CHECKING:
     from discreet._question import Question
@@ -80,9 +81,15 @@ def releases_of(question: Question, how: Mapping[str, Any]) -> Releases:
     key, each = how.get("key"), question.each()
     for one in each.values():
         one.plan()  # what cannot be is refused before any of them is paid for
-    return Releases(
-        {
-            method: one.evaluate(**{**how, **({} if key is None else {"key": f"{key}:{method}"})})
-            for method, one in each.items()
-        }
-    )
+    if key is None and how.get("ledger") is not None:
+        # Those that were paid before an interrupt are not paid again.
+        key = question._unfinished = question._unfinished or secrets.token_hex(16)
+    found = {}
+    for method, one in each.items():
+        try:
+            found[method] = one.evaluate(**{**how, **({} if key is None else {"key": f"{key}:{method}"})})
+        except (InputError, PendingError):
+            question._unfinished = ""
+            raise
+    question._unfinished = ""
+    return Releases(found)
