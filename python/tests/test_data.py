@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import traceback
 from pathlib import Path
 
 import numpy as np
@@ -232,3 +233,25 @@ def test_times_and_ids_of_two_columns_in_any_order(library: str, pbc: pd.DataFra
     logs = dt.logs(data, person="unit_id", episode=["unit_id", "course"], step="day", behavior="design", **steps)
     got = dt.Question(logs, dt.policy.constant(1), method="pdis", **REFERENCE).evaluate()
     assert got.value == pytest.approx(estimates(pbc, (pbc["action"] == 1).to_numpy(float))["pdis"], rel=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["object", "category"])
+def test_actions_that_are_texts_need_numbers(pbc: pd.DataFrame, kind: str) -> None:
+    """The binary may never read the action itself, and every row would be left out after the charge."""
+    words = pbc.assign(action=pbc["action"].map({0: "placebo", 1: "drug"}).astype(kind))
+    logs = dt.logs(words, person="unit_id", behavior="design")
+    coin = dt.policy.from_callable(lambda x: np.full((len(x), 2), 0.5), columns=["obs_age"], actions=2)
+    with pytest.raises(dt.InputError, match="does not number them") as raised:
+        dt.Question(logs, coin, **PRIVATE).evaluate()
+    assert "list the words in logs(actions=...)" in raised.value.remedy
+
+
+@pytest.mark.parametrize("column", ["reward", "obs_age"])
+def test_a_traceback_quotes_no_value(pbc: pd.DataFrame, column: str) -> None:
+    frame = pbc.assign(**{column: pbc[column].astype(object)})
+    frame.loc[5, column] = "a secret"
+    logs = dt.logs(frame, person="unit_id", behavior="design")
+    coin = dt.policy.from_callable(lambda x: np.full((len(x), 2), 0.5), columns=["obs_age"], actions=2)
+    with pytest.raises(dt.InputError) as raised:
+        dt.Question(logs, coin, **PRIVATE).evaluate()
+    assert "a secret" not in "".join(traceback.format_exception(raised.value))

@@ -415,3 +415,12 @@ def test_no_more_is_sent_than_a_method_reads(pbc: pd.DataFrame, trial: dt.Logs) 
     wide._of_logged_action = lambda policy: False  # type: ignore[method-assign]
     assert narrow.plan().expected == wide.plan().expected
     assert narrow.plan().event == wide.plan().event
+
+
+def test_words_of_a_model_and_of_the_logs_have_the_same_numbers(pbc: pd.DataFrame) -> None:
+    words = pbc.assign(action=pbc["action"].map({0: "placebo", 1: "drug"}))
+    model = LogisticRegression().fit(pbc[["obs_age"]].to_numpy(), words["action"])
+    target = dt.policy.from_sklearn(model, columns=["obs_age"], actions=["drug", "placebo"])
+    logs = dt.logs(words, person="unit_id", behavior="design", actions=["placebo", "drug"])
+    with pytest.raises(dt.InputError, match="the action 'drug' is number 0 to the model, and 1 to the logs"):
+        dt.Question(logs, target, **PRIVATE)

@@ -90,10 +90,10 @@ class Logs:
         for i, name in enumerate(columns):
             try:
                 out[:, i] = table.column(i).to_numpy(zero_copy_only=False)
-            except (TypeError, ValueError) as why:
+            except (TypeError, ValueError):
                 raise InputError(
                     f"column {name!r} holds no numbers; encode it first", column=name, remedy="encode it first"
-                ) from why
+                ) from None  # whose words may quote a value
         return out
 
     def situations(self, policy: Policy) -> Any:
@@ -118,10 +118,17 @@ class Logs:
         """Give the number of the logged action of each row; -1 where that is no action."""
         import numpy as np
 
-        column = table.column(self.section.get("columns", {}).get("action", "action"))
+        column_name = self.section.get("columns", {}).get("action", "action")
+        column = table.column(column_name)
         words = self.section.get("actions")
         number = np.full(len(column), -1.0)
         if words is None:
+            if _texts(column.type):
+                raise InputError(
+                    "the actions are texts, and logs(actions=...) does not number them",
+                    column=column_name,
+                    remedy="list the words in logs(actions=...), in the order of their numbers",
+                )
             with contextlib.suppress(TypeError, ValueError):  # the binary says what is wrong with it
                 number = np.nan_to_num(np.asarray(column.to_numpy(), dtype=float), nan=-1)
             return number
@@ -313,6 +320,14 @@ def logs(
                     remedy=f"name {near[0]!r}" if near else "name a column that it has",
                 )
     return out
+
+
+def _texts(kind: Any) -> bool:
+    """Say whether a column of an Arrow type has texts."""
+    import pyarrow.types as kinds
+
+    of = kind.value_type if kinds.is_dictionary(kind) else kind
+    return bool(kinds.is_string(of) or kinds.is_large_string(of) or kinds.is_string_view(of))
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

@@ -85,14 +85,14 @@ def table_of(frame: Any, columns: Sequence[str]) -> Any:
         if isinstance(frame, Mapping):
             return pa.table({name: frame[name] for name in wanted})
         return pa.table(frame).select(wanted)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as why:
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         name = next((c for c in wanted if len(wanted) > 1 and not _converts(frame, c)), wanted[0])
         # Arrow's own words may quote a value.
         raise InputError(
             f"{name}: holds values of no single type; convert the column first, such as to numbers",
             column=name,
             remedy="convert the column first, such as to numbers",
-        ) from why
+        ) from None
 
 
 def _converts(frame: Any, column: str) -> bool:

@@ -119,6 +119,9 @@ class Question:
     'dp-wis'
     """
 
+    _unfinished = ""
+    """The key of estimates() that were interrupted."""
+
     def __init__(
         self,
         logs: Logs,
@@ -215,7 +218,14 @@ class Question:
     def _check_words(self) -> None:
         """Refuse a constant action that is a word which the logs do not number."""
         known = self.logs.section.get("actions")
+        numbers = known if isinstance(known, Mapping) else {w: i for i, w in enumerate(known or ())}
         for policy in self.targets.values():
+            for name, number in (policy.words or {}).items() if known is not None else ():
+                if numbers.get(name) != number:
+                    raise InputError(
+                        f"the action {name!r} is number {number} to the model, and {numbers.get(name)} to the logs",
+                        remedy="give the same actions= to the policy and to logs",
+                    )
             word = policy.keys.get("action")
             if isinstance(word, str) and (known is None or word not in known):
                 have = "" if known is None else f", which lists {', '.join(map(repr, known))}"
@@ -466,24 +476,23 @@ class Question:
         args = ["evaluate", "--json"] + ([] if key is None else ["--key", key])
         with self._continued(place, key):
             out = self._with_data(args, beside)
-        warnings.warn(_FOR_CURATOR, CuratorNotice, stacklevel=_binary.callers())
-        return Release(out.raw, out.notices)
+            warnings.warn(_FOR_CURATOR, CuratorNotice, stacklevel=_binary.callers())
+            return Release(out.raw, out.notices)
 
     @contextlib.contextmanager
     def _continued(self, place: tuple[Any, ...] | None, key: str | None) -> Iterator[None]:
         """Keep the key of a call that was stopped: its check of the data stays open until it is asked again."""
         try:
             yield
-        except (KeyboardInterrupt, DiscreetError) as why:
+        except BaseException as why:  # also a warning that is an error, after the charge
             if place is None or key is None:
                 raise
-            if not isinstance(why, KeyboardInterrupt):
-                if hasattr(why, "key") and why.key is None:
-                    why.key = key
-                if isinstance(why, (InputError, PendingError)):
-                    raise
+            if isinstance(why, DiscreetError) and hasattr(why, "key") and why.key is None:
+                why.key = key
+            if isinstance(why, (InputError, PendingError)):
+                raise
             self._waiting[place] = key
-            why.add_note(f"this question, asked again, continues under its key; elsewhere give key={key!r}")
+            why.add_note(f"the same Question, asked again, continues under its key; elsewhere give key={key!r}")
             raise
 
     def check(self) -> dict[str, Any]:

@@ -72,7 +72,7 @@ class Answer:
         InputError
             `alpha` is another.
         """
-        if alpha is not None and abs(alpha - (1 - self.confidence)) > _LEVEL:
+        if alpha is not None and not abs(alpha - (1 - self.confidence)) <= _LEVEL:
             raise InputError(
                 f"alpha is {alpha:g}, and the interval of {self.name!r} holds with {100 * self.confidence:g}%, which "
                 "was fixed before the data were read; no other interval follows from the release",
@@ -230,7 +230,7 @@ class Release:
 
         if not self.answers:
             raise InputError("the release has no intervals; see .to_frame()", remedy="see .to_frame()")
-        if alpha is not None and abs(alpha - (1 - self._confidence())) > _LEVEL:
+        if alpha is not None and not abs(alpha - (1 - self._confidence())) <= _LEVEL:
             raise InputError(
                 f"alpha is {alpha:g}, and the intervals hold with {100 * self._confidence():g}%, which was fixed "
                 "before the data were read; no others follow from the release",

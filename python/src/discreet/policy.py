@@ -45,6 +45,8 @@ class Policy:
     """The names of columns that a model was fitted on, where it is shown a frame and no array."""
     missing: Literal["leave_out", "show"] = "leave_out"
     """Whether rows with a missing input are shown to the model."""
+    words: Mapping[str, int] | None = None
+    """The numbers of actions that are words to the model."""
 
     @property
     def label(self) -> str:
@@ -318,10 +320,11 @@ def from_sklearn(
         raise InputError(
             f"the model knows action {largest}, and actions is {count}", remedy=f"give actions={largest + 1}"
         )
+    words = {str(w): int(n) for w, n in zip(model.classes_, numbers, strict=True)} if _worded(actions) else None
     document = exported(model, list(columns), numbers, count) if missing == "leave_out" else None
     if document is not None:
         kind = str(document["kind"])
-        return Policy(kind, {"kind": kind}, document=document, inputs=tuple(columns), actions=count)
+        return Policy(kind, {"kind": kind}, document=document, inputs=tuple(columns), actions=count, words=words)
 
     def compute(situations: Any) -> Matrix:
         out = np.zeros((len(situations), count))
@@ -331,8 +334,12 @@ def from_sklearn(
     names = tuple(str(n) for n in model.feature_names_in_) if hasattr(model, "feature_names_in_") else None
     return Policy(
         "columns", {"kind": "columns"}, inputs=tuple(columns), compute=compute, actions=count, names=names,
-        missing=missing,
+        missing=missing, words=words,
     )  # fmt: skip
+
+
+def _worded(actions: int | Sequence[str] | Mapping[str, int] | None) -> bool:
+    return actions is not None and not isinstance(actions, int)
 
 
 def _numbers(classes: Any, actions: int | Sequence[str] | Mapping[str, int] | None) -> npt.NDArray[np.int64]:
