@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import os
@@ -73,10 +74,10 @@ def test_errors_coverage_and_regret() -> None:
 
 
 def test_cells_are_evaluated_once(tmp_path: Path) -> None:
-    record, calls = tmp_path / "cells.ndjson", []
+    record, calls = tmp_path / "cells.ndjson", itertools.count()  # no list: a captured one that grew is another
 
     def counted(world: benchmark.World, target: str, epsilon: float, seed: int) -> benchmark.Estimate:
-        calls.append(seed)
+        next(calls)
         return benchmark.Estimate(world.truths[target] + seed)
 
     design: dict[str, Any] = {"epsilon": [1], "persons": [10], "record": record}
@@ -84,7 +85,7 @@ def test_cells_are_evaluated_once(tmp_path: Path) -> None:
     text = record.read_bytes()
     record.write_bytes(text[:-20])  # a kill cuts a line
     found = benchmark.run({"chain": chain()}, {"mine": counted}, seeds=range(5), **design)
-    assert len(calls) == 3 + 1 + 2
+    assert next(calls) == 3 + 1 + 2
     assert sorted(found.frame()["error"].round(9)) == [0, 1, 2, 3, 4]
     assert len(record.read_text().splitlines()) == 5
     with pytest.raises(dt.InputError, match="another environment 'chain' or estimator 'mine'"):
@@ -207,3 +208,25 @@ def test_data_of_the_open_bandit_pipeline() -> None:
     assert frame[frame["estimator"] == "wis"]["value"].nunique() == 6
     with pytest.raises(dt.InputError, match="2000 persons, and 3000"):
         logged.world(3000, 0)
+
+
+def test_cells_of_other_constants_are_not_taken(trial: dt.Logs, tmp_path: Path) -> None:
+    def of(factor: float) -> benchmark.Function:
+        return lambda world, name, epsilon, seed: benchmark.Estimate(factor)
+
+    class Given:
+        def about(self) -> str:
+            return "given"
+
+        def world(self, persons: int, seed: int) -> benchmark.World:
+            return benchmark.World(trial, {"one": dt.policy.constant(1)}, {"one": 1.0}, {}, persons)
+
+    def found(factor: float) -> float:
+        run = benchmark.run(
+            {"e": Given()}, {"f": of(factor)}, epsilon=[1], persons=[3], seeds=[0], record=tmp_path / "r"
+        )
+        return float(run.rows[0]["value"])
+
+    assert found(1) == found(1) == 1
+    with pytest.raises(dt.InputError, match="another environment 'e' or estimator 'f'"):
+        found(2)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import subprocess
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -242,3 +244,54 @@ def test_a_person_of_ones_own_tries_the_function() -> None:
     assert mean_return(clip=3.0).numbers(person) == pytest.approx([3.0])
     with pytest.raises(dt.DiscreetError, match="TypeError"):
         mean_return(lambda p: None + 1).numbers(person)  # type: ignore[operator]
+
+
+def scaled(factor: Any) -> dt.OfSums:
+    return mean_return(lambda person: weighted(person) * np.sum(factor))
+
+
+@pytest.mark.parametrize(("one", "other"), [(1, 2), (np.ones(2), np.zeros(2)), ({"a": [1]}, {"a": [2]})])
+def test_constants_tell_methods_apart(one: Any, other: Any) -> None:
+    assert scaled(one).section()["source"] == scaled(one).section()["source"] != scaled(other).section()["source"]
+
+
+FACTOR = 1.0
+
+
+def test_globals_tell_methods_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = mean_return(lambda person: FACTOR * weighted(person))
+    before = method.section()["source"]
+    monkeypatch.setitem(globals(), "FACTOR", 2.0)
+    assert method.section()["source"] != before
+
+
+def test_an_interrupt_by_the_function_has_no_text(trial: dt.Logs) -> None:
+    def stop(person: sums.Person) -> float:
+        raise KeyboardInterrupt(f"reward {person.reward}")
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        mean_return(stop).question(trial, dt.policy.constant(1), **LOUD).evaluate()
+    assert raised.value.args == ()
+    assert raised.value.__context__ is None
+
+
+def test_a_fork_beside_a_running_method(trial: dt.Logs) -> None:
+    inside, leave = threading.Event(), threading.Event()
+
+    def waits(person: sums.Person) -> float:
+        inside.set()
+        leave.wait(60)
+        return 0.0
+
+    person = sums.Person(np.ones(1), None, None, None, None, {}, [slice(0, 1)], np.ones(1, bool))
+    other = threading.Thread(target=mean_return(waits).numbers, args=(person,))
+    other.start()
+    inside.wait(60)
+    child = multiprocessing.get_context("fork").Process(target=mean_return(lambda p: 0.0).numbers, args=(person,))
+    child.start()
+    child.join(60)
+    leave.set()
+    other.join()
+    code = child.exitcode
+    child.kill()
+    assert code == 0

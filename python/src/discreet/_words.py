@@ -72,6 +72,8 @@ def in_python(text: str, *, frame: bool) -> str:
         "give episodes of different persons or files different ids",
         "give episodes of different persons or files different ids, such as episode=[person, episode]",
     )
+    text = text.replace("in Outline.Columns", "in columns=").replace("MayFail", "may_fail=")
+    text = text.replace("Contribution fails", "contribution fails").replace("it panics: ", "it raises: ")
     if "data.outcome" in text:  # of discreet.survival
         text = text.replace("an event that data.outcome does not list", "an event that causes and censored do not list")
         text = text.replace("problem.records is complete", "complete=True is given")

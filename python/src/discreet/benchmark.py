@@ -14,7 +14,6 @@ from __future__ import annotations
 import concurrent.futures
 import fcntl
 import hashlib
-import inspect
 import json
 import math
 import os
@@ -30,6 +29,7 @@ from discreet._data import Logs, logs
 from discreet._errors import DiscreetError, InputError, Notice
 from discreet._plots import pandas
 from discreet._question import Question
+from discreet._source import described
 from discreet.policy import Policy
 from discreet.sums import OfSums
 
@@ -129,7 +129,8 @@ def run(
         Of the data. The noise is drawn afresh: it has no seed.
     record
         A file of finished cells, a line each, which is made if there is none. Cells that it has are not evaluated
-        again; a line that a kill cut short is dropped. One process at a time may use it.
+        again, and refused where a function changed, or a value that it takes from around it; a line that a kill cut
+        short is dropped. One process at a time may use it.
     threads
         How many cells at once; one a core by default.
 
@@ -216,23 +217,12 @@ def _about(estimator: Any) -> Any:
     if isinstance(estimator, Method):
         return [estimator.name, dict(estimator.parameters), dict(estimator.more)]
     if isinstance(estimator, OfSums):
-        return estimator.section()
-    return estimator if isinstance(estimator, str) else _source(estimator)
-
-
-def _source(function: Any) -> Any:
-    """Name a function by its source, and the plain values that it takes from around; or an object by its type."""
-    try:
-        text = inspect.getsource(function)
-    except (OSError, TypeError):
-        return f"{type(function).__module__}.{type(function).__qualname__}"
-    cells = [c.cell_contents for c in getattr(function, "__closure__", None) or ()]
-    around = [c if isinstance(c, (bool, int, float, str, type(None))) else type(c).__qualname__ for c in cells]
-    return [text, around]
+        return [estimator.section(), described(estimator.contribution), described(estimator.answer)]
+    return estimator if isinstance(estimator, str) else described(estimator)
 
 
 def _policy(policy: Policy) -> Any:
-    computed = None if policy.compute is None else _source(policy.compute)
+    computed = None if policy.compute is None else described(policy.compute)
     return [policy.kind, _plain(policy.keys), _plain(policy.document), list(policy.inputs), computed]
 
 
@@ -584,7 +574,7 @@ class Gymnasium:
     def about(self) -> Any:
         """Say what it is."""
         functions = [self.make, self.behavior, *self.targets.values()]
-        return [list(self.targets), [_source(f) for f in functions], self.truth_from, _plain(self.facts)]
+        return [list(self.targets), [described(f) for f in functions], self.truth_from, _plain(self.facts)]
 
     def world(self, persons: int, seed: int) -> World:
         """Play so many persons' episodes."""

@@ -9,8 +9,6 @@ docs/proofs/sums.md.
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import inspect
 import itertools
 import math
 import os
@@ -26,6 +24,7 @@ from discreet._data import Logs
 from discreet._errors import DiscreetError, InputError
 from discreet._question import Question
 from discreet._release import Release
+from discreet._source import source_of
 from discreet.policy import Policy
 
 if TYPE_CHECKING:
@@ -217,7 +216,7 @@ class OfSums:
         return SumsQuestion(self, logs, target, **facts)
 
     def section(self) -> dict[str, Any]:
-        """Give the section ``method`` of the configuration: all that is public of it, and the hash of its source."""
+        """Give the section ``method`` of the configuration: all that is public of it."""
         rounds = self.rounds or [Round(self.dimension, float(self.clip or 0))]
         return {
             "name": self.name,
@@ -226,7 +225,7 @@ class OfSums:
             "columns": list(self.columns),
             "may_fail": self.may_fail,
             "parameters": dict(self.parameters),
-            "source": _source(self.contribution, self.answer),
+            "source": source_of(self.contribution, self.answer),
         }
 
     def numbers(self, person: Person, round: int = 0, earlier: Sequence[Any] = ()) -> Numbers:
@@ -254,9 +253,10 @@ class OfSums:
             given = self.contribution(person, round, earlier) if self.rounds else self.contribution(person)
             return np.array(given, dtype=np.float64).reshape(-1), ""
         except KeyboardInterrupt:
-            raise
+            pass
         except BaseException as why:  # whatever it is, it is of this person's records
             return None, _place(why, self.contribution)
+        raise KeyboardInterrupt  # without the text, which the function may have given it
 
     def _claim(self, sums: Sequence[NoisySum]) -> Claim:
         given = self.answer(*sums)
@@ -415,6 +415,15 @@ def _person(about: Mapping[str, Any], x: Numbers, at: int) -> tuple[Person, int]
 _filters = threading.RLock()
 
 
+def _forked() -> None:
+    """In the child of a fork: a thread that held the lock is not there."""
+    global _filters
+    _filters = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Show no warning: one person's records may cause it."""
@@ -442,12 +451,3 @@ def _place(why: BaseException, function: Callable[..., Any]) -> str:
     lines = [line for frame, line in traceback.walk_tb(why.__traceback__) if frame.f_code.co_filename == file]
     where = f" at line {lines[-1]} of {os.path.basename(file)}" if lines else ""
     return f"{type(why).__name__}{where}"
-
-
-def _source(*functions: Callable[..., Any]) -> str:
-    """Give the SHA-256 of the functions' source, in hexadecimal; "unknown" where it is not to be had."""
-    try:
-        text = "\n".join(inspect.getsource(f) for f in functions)
-    except (OSError, TypeError):
-        return "unknown"
-    return hashlib.sha256(text.encode()).hexdigest()
