@@ -97,3 +97,12 @@ def test_another_release_is_of_no_experiment(trial: dt.Logs) -> None:
 
     with pytest.raises(dt.DiscreetError, match="of no experiment"):
         _ = dt.Question(trial, dt.policy.logged(), method="dp-is", **PRIVATE).evaluate().experiment
+
+
+def test_too_many_rows_are_said_in_words_of_an_experiment(visits: pd.DataFrame) -> None:
+    twice = pd.concat([visits, visits])
+    with pytest.raises(dt.InputError, match=r"more rows than one, .*rows='mean' or 'sum' and most_rows=") as raised:
+        asked(twice, complete=True).evaluate()
+    assert "horizon" not in str(raised.value)
+    with pytest.raises(dt.InputError, match="raise most_rows= by public knowledge, or leave complete= out"):
+        asked(twice, rows="sum", most_rows=1, complete=True).evaluate()

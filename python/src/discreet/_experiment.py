@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -88,6 +89,22 @@ class ExperimentQuestion(Question):
                         column=a[name],
                     )
         return out
+
+    @contextlib.contextmanager
+    def _continued(self, place: tuple[Any, ...] | None, key: str | None) -> Iterator[None]:
+        try:
+            with super()._continued(place, key):
+                yield
+        except InputError as why:
+            if "the person has more decisions" not in str(why):
+                raise
+            one = self._arguments["rows"] == "one"
+            remedy = "give rows='mean' or 'sum' and most_rows=" if one else "raise most_rows= by public knowledge"
+            many = "more rows than one" if one else "more rows than most_rows="
+            where = str(why).partition("the person has")[0]
+            why.args = (f"{where}the person has {many}, and complete=True is given; {remedy}, or leave complete= out",)
+            why.remedy = f"{remedy}, or leave complete= out"
+            raise
 
     def _columns(self) -> list[str]:
         a = self._arguments
