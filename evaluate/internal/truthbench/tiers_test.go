@@ -40,7 +40,7 @@ func TestUnguardedIntervalsHoldOnTheBench(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if plan.Facts["tier"] != 0 {
+				if plan.Facts["tier"] == 2 { // in tier 1 the histogram leaves it out where that is narrower
 					continue
 				}
 				cells++
@@ -63,13 +63,13 @@ func TestUnguardedIntervalsHoldOnTheBench(t *testing.T) {
 					}
 				}
 				if held < least(answered, 0.93) || answered < logs/2 {
-					t.Errorf("%s, %v, %s: %d of %d intervals without a guard hold the value", p.Name, adjacency, name, held, answered)
+					t.Errorf("%s, %v, %s: %d of %d intervals that need no guard hold the value", p.Name, adjacency, name, held, answered)
 				}
 			}
 		}
 	}
-	if t.Logf("%d cells without a guard", cells); cells < 30 {
-		t.Errorf("%d cells without a guard; want 30 or more", cells)
+	if t.Logf("%d cells that need no guard", cells); cells < 40 {
+		t.Errorf("%d cells that need no guard; want 40 or more", cells)
 	}
 }
 
@@ -92,7 +92,7 @@ func TestUnguardedAnswersHoldOnTheBench(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if plan.Facts["tier"] != 0 {
+			if plan.Facts["tier"] == 2 {
 				continue
 			}
 			cells++
