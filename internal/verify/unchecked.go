@@ -36,7 +36,7 @@ var unnoticedFields = []unnoticed{
 		}},
 	{[]string{"privacy.epsilon", "privacy.delta", "privacy.noise"}, "the release costs nothing and has no noise", isConstant},
 	{[]string{"theta"}, "noisy numbers, which follow from nothing in the release", nil},
-	{[]string{"diagnostics.sums", "diagnostics.learning", "diagnostics.behavior", "diagnostics.baseline", "diagnostics.overlap.mean_weight", "diagnostics.overlap.clipped_share",
+	{[]string{"diagnostics.sums", "diagnostics.learning", "diagnostics.covariate", "diagnostics.behavior", "diagnostics.baseline", "diagnostics.overlap.mean_weight", "diagnostics.overlap.clipped_share",
 		"answers[].diagnostics.sums", "answers[].diagnostics.behavior", "answers[].diagnostics.baseline", "answers[].diagnostics.overlap.mean_weight", "answers[].diagnostics.overlap.clipped_share"},
 		"noisy numbers: a change is noticed only where another field follows from it", nil},
 	{[]string{"diagnostics.std_privacy_by_coordinate", "diagnostics.persons_by_coordinate", "diagnostics.spread_of_returns"},

@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -49,8 +48,11 @@ type scrape struct {
 // skipped, or fails if the environment variable CI is "true".
 func Start(t testing.TB, rules string) *Monitor {
 	t.Helper()
-	_, here, _, _ := runtime.Caller(0)
-	return start(t, filepath.Join(filepath.Dir(here), "testdata", "monitor"), rules)
+	here, err := exec.CommandContext(t.Context(), "go", "list", "-f", "{{.Dir}}", "github.com/discreet-rl/discreet/internal/service/alerttest").Output()
+	if err != nil {
+		t.Fatalf("where the monitor's source is: %v", err)
+	}
+	return start(t, filepath.Join(strings.TrimSpace(string(here)), "testdata", "monitor"), rules)
 }
 
 func start(t testing.TB, source, rules string) *Monitor {
