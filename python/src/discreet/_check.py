@@ -100,13 +100,22 @@ def _one_of(given: Any, kinds: tuple[Any, ...], name: str) -> Any:
     raise problem
 
 
+_COLUMNS = {"behavior": "recorded probabilities", "rewards": "rewards"}
+_NAMED_BY = {"behavior": "behavior_prob", "rewards": "reward"}
+
+
+def _column(name: str) -> str:
+    """Say by which argument the column is named that ``name`` is taken for."""
+    return f"; the column of {_COLUMNS[name]} is named by {_NAMED_BY[name]}=" if name in _COLUMNS else ""
+
+
 def _word(given: Any, words: tuple[Any, ...], name: str) -> Any:
     if isinstance(given, str) and given in words:
         return str(given)
     told = ", ".join(repr(w) for w in words)
     near = difflib.get_close_matches(given, [str(w) for w in words], 1) if isinstance(given, str) else []
     raise InputError(
-        f"{name} is {_shown(given)}; want {'one of ' if len(words) > 1 else ''}{told}",
+        f"{name} is {_shown(given)}; want {'one of ' if len(words) > 1 else ''}{told}{_column(name)}",
         remedy=f"give {name}={near[0]!r}" if near and name.isidentifier() else f"give one of {told}",
     )
 
@@ -114,7 +123,7 @@ def _word(given: Any, words: tuple[Any, ...], name: str) -> Any:
 def _mapping_of(given: Any, kind: Any, name: str) -> dict[str, Any]:
     known = hints(kind)
     if not isinstance(given, Mapping):
-        _refuse(name, given, f"a mapping with keys of {', '.join(known)}")
+        _refuse(name, given, f"a mapping with keys of {', '.join(known)}{_column(name)}")
     out: dict[str, Any] = {}
     for key, inner in given.items():
         if key not in known:

@@ -194,7 +194,8 @@ class Release:
         found = self.answers
         if len(found) != 1:
             raise DiscreetError(
-                f"the release has {len(found)} answers and not one; see .answers, or .json of a value function"
+                f"the release has {len(found)} answers and not one: release[name], or .answers, has each; "
+                ".json has a value function"
             )
         return found[0]
 
