@@ -36,6 +36,7 @@ const (
 	first   = "{kind: constant, action: 1}"
 	softmax = "{kind: softmax, path: softmax.json}"
 	table   = "{kind: table, path: table.csv, column: obs_state}"
+	wide    = "{kind: table, path: wide.csv, column: obs_state}" // of four actions
 	uniform = "{kind: uniform, actions: 4}"
 
 	states  = "features: {kind: tabular, states: 5, column: obs_state}\n"
@@ -68,6 +69,10 @@ func private() []question {
 		{name: "dp-dr-design", log: "drawn", target: first, method: "{name: dp-dr, diagnostics: 0.1}"},
 		{name: "dp-pdis-design", log: "trial", target: first, method: "{name: dp-pdis}"},
 		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: all\nselect: best\n"},
+		{name: "dp-wis-histogram", log: "drawn", target: wide, method: "{name: dp-wis}"},
+		{name: "dp-dr-histogram", log: "drawn", target: wide, method: "{name: dp-dr}"},
+		{name: "dp-fqe-histogram", log: "drawn", target: wide, method: "{name: dp-fqe}", more: "features: {kind: tabular, states: 5, column: obs_state}\n"},
+		{name: "several-histogram", log: "drawn", method: "{name: dp-wis}", more: "targets: [{name: table, kind: table, path: wide.csv, column: obs_state}, {name: even, kind: uniform, actions: 4}]\ncontrasts: all\n"},
 		{name: "several-near", log: "drawn", method: "{name: dp-wis}", more: "targets: [{name: first, kind: constant, action: 0}]\ncontrasts: logged\nlevels: none\n"},
 		{name: "several-design", log: "drawn", method: "{name: dp-wis}", more: "targets: [{name: first, kind: constant, action: 0}, {name: second, kind: constant, action: 1}]\ncontrasts: all\nselect: best\n"},
 		{name: "several-choice", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}, {name: as was, kind: logged}]\nselect: {best: permute-and-flip, gap: 0.25}\n"},

@@ -20,6 +20,7 @@ func writeData(t *testing.T) string {
 		"softmax.json": `{"features": {"kind": "columns", "names": ["obs_x"], "low": [0], "high": [1], "intercept": true},
  "weights": [[0, 0], [0.5, -1]], "temperature": 1, "clip": true}`,
 		"table.csv": "0.25,0.75\n0.5,0.5\n0.125,0.875\n0.75,0.25\n0,1\n",
+		"wide.csv":  "0.25,0.25,0.25,0.25\n0.5,0.25,0.25,0\n0.25,0.25,0.25,0.25\n0.125,0.375,0.25,0.25\n0.25,0.25,0.25,0.25\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
