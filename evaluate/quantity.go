@@ -256,17 +256,17 @@ func samplesOf(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
 	return out, nil
 }
 
-// contributions are what every person adds to the value of each policy, and how far apart the two
-// policies of a contrast are in the state of every row.
+// contributions are what every person adds to the value of each policy. How far apart two policies
+// are in the state of every row is found out contrast by contrast, and not kept.
 type contributions struct {
-	samples  []*value.Sample
-	x, z     [][]float64
-	distance map[string][]float64
+	targets *Targets
+	samples []*value.Sample
+	x, z    [][]float64
 }
 
 // contributionsOf are what every person adds to all quantities.
 func contributionsOf(all []*value.Sample, t *Targets, of vouched, quantities []quantity) (contributions, error) {
-	out := contributions{samples: all, distance: map[string][]float64{}}
+	out := contributions{targets: t, samples: all}
 	for _, s := range all {
 		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
 		of.weigh(x, z, s) // which lowers the ratios
@@ -276,12 +276,11 @@ func contributionsOf(all []*value.Sample, t *Targets, of vouched, quantities []q
 		if q.apart == nil {
 			continue
 		}
-		k, l := q.policies[0], q.policies[1]
-		distance, err := scalar.Distances(all[k].Data, t.drawing(k), t.drawing(l), q.apart.Distance)
-		if err != nil {
-			return out, fmt.Errorf("targets: %s: %w", q.name, err)
+		for _, k := range q.policies { // so that nothing fails once noise is drawn
+			if _, err := t.drawing(k).Bind(all[k].Data); err != nil {
+				return out, fmt.Errorf("targets: %s: %w", q.name, err)
+			}
 		}
-		out.distance[q.name] = distance
 	}
 	return out, nil
 }
@@ -298,10 +297,17 @@ func (c contributions) estimate(q quantity, src *noise.Source) (*scalar.Estimate
 		level = [2][]float64{make([]float64, persons), make([]float64, persons)}
 		scalar.Contrast(level[0], level[1], c.x[k], c.z[k], c.z[l], c.x[l]) // the mean of both
 	}
+	var distance []float64
+	if q.apart != nil {
+		var err error
+		if distance, err = scalar.Distances(c.samples[k].Data, c.targets.drawing(k), c.targets.drawing(l), q.apart.Distance); err != nil {
+			return nil, err
+		}
+	}
 	return q.bounds.RunFrom(level, func(s scalar.Span) (x, z []float64) {
 		x, z = make([]float64, persons), make([]float64, persons)
 		if q.apart != nil {
-			q.apart.From(s).Contributions(x, z, c.samples[k], c.samples[l], c.distance[q.name])
+			q.apart.From(s).Contributions(x, z, c.samples[k], c.samples[l], distance)
 			return x, z
 		}
 		xk, zk, xl, zl := c.x[k], c.z[k], c.x[l], c.z[l]

@@ -171,7 +171,7 @@ func evaluateMutants() []mutant {
 		{name: "difference of weights: what the second has more is left out", in: "evaluate/internal/scalar", run: "DifferencesOfWeights",
 			edits: edits{{"h.less = min(h.less*b+h.weight*max(b-a, 0), far)", "h.less = min(h.less*b, far)"}}},
 		{name: "difference of weights: a bound on the distance that is too small", in: "rl/policy", run: "BoundDifference",
-			edits: edits{{"out.Distance = max(out.Distance, TotalVariation(rows[0], rows[1]))", "out.Distance = TotalVariation(rows[0], rows[1])"}}},
+			edits: edits{{"far = max(far, TotalVariation(first[s], second[s]))", "far = TotalVariation(first[s], second[s])"}}},
 		{name: "anchor: outcomes outside the span", in: "evaluate/internal/scalar", run: "Anchor",
 			edits: edits{{"far := max(anchor, 1-anchor)", "far := min(anchor, 1-anchor)"}}},
 		{name: "anchor: the range of what is measured stays", in: "evaluate/internal/scalar", run: "Anchor",

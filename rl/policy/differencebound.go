@@ -23,14 +23,7 @@ func BoundDifference(p, q, behaviour Policy) (DifferenceBound, bool) {
 	if !listed(p) || !listed(q) {
 		return DifferenceBound{}, false
 	}
-	out := DifferenceBound{Distance: 1}
-	if pairs := statesOfBoth(p, q); pairs != nil {
-		out.Distance = 0
-		for _, rows := range pairs {
-			out.Distance = max(out.Distance, TotalVariation(rows[0], rows[1]))
-		}
-		out.Distance = min(upDecimal(out.Distance), 1)
-	}
+	out := DifferenceBound{Distance: farthest(p, q)}
 	if out.Distance == 0 || behaviour == nil {
 		return out, true
 	}
@@ -94,26 +87,28 @@ func listed(p Policy) bool {
 	return !steps && p.Actions() > 0 && p.Actions() <= largestListed
 }
 
-// statesOfBoth lists the distributions that two policies may have in one state; nil where
-// they are not known, or too many.
-func statesOfBoth(p, q Policy) [][2][]float64 {
+// farthest is the largest total variation between two policies in one state, rounded up; 1 where
+// their distributions are not known, or too many to compare each with each.
+func farthest(p, q Policy) float64 {
 	first, second := rowsOf(p), rowsOf(q)
-	var out [][2][]float64
-	if first != nil && len(first) == len(second) && alike(p, q) {
+	far := 0.0
+	switch {
+	case first == nil || second == nil:
+		return 1
+	case len(first) == len(second) && alike(p, q):
 		for s := range first {
-			out = append(out, [2][]float64{first[s], second[s]})
+			far = max(far, TotalVariation(first[s], second[s]))
 		}
-		return out
-	}
-	if len(first)*len(second) > largestListed {
-		return nil
-	}
-	for _, x := range first {
-		for _, y := range second {
-			out = append(out, [2][]float64{x, y})
+	case len(first)*len(second) > largestListed:
+		return 1
+	default:
+		for _, x := range first {
+			for _, y := range second {
+				far = max(far, TotalVariation(x, y))
+			}
 		}
 	}
-	return out
+	return min(upDecimal(far), 1)
 }
 
 // rowsOf are the distributions of a policy, one a state that it tells apart; nil where

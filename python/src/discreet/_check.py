@@ -100,13 +100,13 @@ def _one_of(given: Any, kinds: tuple[Any, ...], name: str) -> Any:
     raise problem
 
 
-_COLUMNS = {"behavior": "recorded probabilities", "rewards": "rewards"}
-_NAMED_BY = {"behavior": "behavior_prob", "rewards": "reward"}
+_COLUMNS = {"behavior": ("recorded probabilities", "behavior_prob"), "rewards": ("rewards", "reward")}
 
 
 def _column(name: str) -> str:
     """Say by which argument the column is named that ``name`` is taken for."""
-    return f"; the column of {_COLUMNS[name]} is named by {_NAMED_BY[name]}=" if name in _COLUMNS else ""
+    what, argument = _COLUMNS.get(name, ("", ""))
+    return f"; the column of {what} is named by {argument}=" if what else ""
 
 
 def _word(given: Any, words: tuple[Any, ...], name: str) -> Any:
