@@ -169,28 +169,14 @@ func TestNoLineIsSlippedIn(t *testing.T) {
 // Whoever answers never, or without end, holds nobody up and fills no memory.
 func TestAnEndlessAnswer(t *testing.T) {
 	flood := func(greeting string) string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { l.Close() })
-		go func() {
-			for {
-				c, err := l.Accept()
-				if err != nil {
-					return
-				}
-				go func() {
-					defer c.Close()
-					_, err := io.WriteString(c, greeting)
-					for line := strings.Repeat("x", 1<<16); err == nil && greeting != ""; {
-						_, err = io.WriteString(c, line)
-					}
-					_, _ = io.Copy(io.Discard, c)
-				}()
+		return listening(t, func(c net.Conn) {
+			defer c.Close()
+			_, err := io.WriteString(c, greeting)
+			for line := strings.Repeat("x", 1<<16); err == nil && greeting != ""; {
+				_, err = io.WriteString(c, line)
 			}
-		}()
-		return l.Addr().String()
+			_, _ = io.Copy(io.Discard, c)
+		})
 	}
 	for what, to := range map[string]notify.Channel{
 		"a mail server that is silent": mailTo(flood(""), notify.Plain, nil),

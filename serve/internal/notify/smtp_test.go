@@ -26,7 +26,10 @@ type mailServer struct {
 }
 
 // serve returns the address.
-func (m *mailServer) serve(t *testing.T) string {
+func (m *mailServer) serve(t *testing.T) string { return listening(t, m.talk) }
+
+// listening is the address of a server that talks so with whoever comes.
+func listening(t *testing.T, talk func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -39,7 +42,7 @@ func (m *mailServer) serve(t *testing.T) string {
 			if err != nil {
 				return
 			}
-			go m.talk(c)
+			go talk(c)
 		}
 	}()
 	return l.Addr().String()
