@@ -27,6 +27,9 @@ func (m *Method) UnmarshalYAML(decode func(any) error) error {
 		if of, ok := value.(map[any]any); ok {
 			texts := make(map[string]any, len(of))
 			for k, v := range of {
+				if _, twice := texts[fmt.Sprint(k)]; twice {
+					return fmt.Errorf("%s has the key %v twice, as a number and as a text; leave one out", key, k)
+				}
 				texts[fmt.Sprint(k)] = v
 			}
 			m.Params[key] = texts
