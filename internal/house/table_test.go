@@ -16,7 +16,7 @@ type part struct {
 // package changes its line here in the same commit.
 var table = []part{
 	{name: "ground", layers: [][]string{
-		{"internal/xmath", "internal/atomicfile", "internal/boundedfile", "internal/buildinfo", "internal/chart", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/webpage", "internal/webpage/pagetest"},
+		{"internal/xmath", "internal/atomicfile", "internal/boundedfile", "internal/buildinfo", "internal/chart", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/sqlite", "internal/webpage", "internal/webpage/pagetest"},
 		{"internal/signature", "internal/schema", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
 		{"internal/service/servicetest", "internal/service/alerttest"},                                                           // for tests of those
 	}},

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/sqlite"
 )
 
 // ErrCopy marks a copy of a store that cannot be made, or put back.
@@ -43,9 +43,7 @@ func copySQLite(ctx context.Context, path, to string) (err error) {
 	if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return fmt.Errorf("%w: %s is missing or no store", ErrCopy, path)
 	}
-	q := url.Values{"mode": {"rw"}, "_pragma": {"busy_timeout(10000)", "trusted_schema(0)"}}
-	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(path))
-	db, err := sql.Open("sqlite", "file:"+escaped+"?"+q.Encode())
+	db, err := sqlite.Open(path, url.Values{"_pragma": {"busy_timeout(10000)", "trusted_schema(0)"}}, 0)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrCopy, err)
 	}

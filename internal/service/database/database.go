@@ -16,10 +16,10 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // the driver "sqlite"
 
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/internal/filelock"
+	"github.com/discreet-rl/discreet/internal/sqlite"
 )
 
 var (
@@ -135,10 +135,9 @@ func (d *DB) openFile(ctx context.Context, path string) error {
 		return fmt.Errorf("%w: %s: not a regular file", ErrLocation, path)
 	}
 	d.file = info
-	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": {
-		"busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "fullfsync(1)", "foreign_keys(1)", "trusted_schema(0)", "cell_size_check(1)"}}
-	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(path))
-	if d.DB, err = sql.Open("sqlite", "file:"+escaped+"?"+q.Encode()); err != nil {
+	d.DB, err = sqlite.Open(path, url.Values{"_txlock": {"immediate"}, "_pragma": {
+		"busy_timeout(5000)", "journal_mode(wal)", "synchronous(full)", "fullfsync(1)", "foreign_keys(1)", "trusted_schema(0)", "cell_size_check(1)"}}, 0)
+	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrLocation, path, err)
 	}
 	// Writers of one process queue for it instead of polling for the file's lock.

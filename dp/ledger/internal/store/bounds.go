@@ -1,13 +1,6 @@
 package store
 
-import (
-	"context"
-	"database/sql"
-	"fmt"
-
-	"modernc.org/sqlite"
-	sqlite3 "modernc.org/sqlite/lib"
-)
+import "fmt"
 
 // What one row may hold. Nothing longer is written, and a store that holds it was
 // not written by this program: its length is asked before it is fetched.
@@ -49,16 +42,4 @@ func few(what string, n, most int) error {
 		return nil
 	}
 	return Abort(fmt.Errorf("%w: %s of %d bytes; at most %d are kept", ErrStore, what, n, most))
-}
-
-// boundSQLite has the connection itself refuse what is longer than any row, such
-// as the text of a schema, which SQLite reads before it is asked anything.
-func boundSQLite(ctx context.Context, db *sql.DB) error {
-	c, err := db.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	_, err = sqlite.Limit(c, sqlite3.SQLITE_LIMIT_LENGTH, MostRelease+mostOther)
-	return err
 }

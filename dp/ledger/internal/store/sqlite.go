@@ -2,17 +2,15 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver "sqlite"
+	"github.com/discreet-rl/discreet/internal/sqlite"
 )
 
 // settings hold for every connection. busy_timeout covers the short locks of
@@ -31,9 +29,8 @@ func connectSQLite(ctx context.Context, path string, create bool) (*Store, error
 	if err != nil {
 		return nil, err
 	}
-	q := url.Values{"mode": {"rw"}, "_txlock": {"immediate"}, "_pragma": settings}
-	escaped := strings.NewReplacer("%", "%25", "?", "%3f", "#", "%23").Replace(filepath.ToSlash(path))
-	db, err := sql.Open("sqlite", "file:"+escaped+"?"+q.Encode())
+	// The text of a schema, which SQLite reads before it is asked anything, is bounded as rows are.
+	db, err := sqlite.Open(path, url.Values{"_txlock": {"immediate"}, "_pragma": settings}, MostRelease+mostOther)
 	if err != nil {
 		return nil, failed(path, err)
 	}
@@ -41,11 +38,7 @@ func connectSQLite(ctx context.Context, path string, create bool) (*Store, error
 	// watches their contexts, instead of polling for the file's lock.
 	db.SetMaxOpenConns(1)
 	s := &Store{db: db, lite: true, name: path, made: made}
-	err = s.retry(ctx, func(ctx context.Context) error { return boundSQLite(ctx, db) })
-	if err == nil {
-		err = s.retry(ctx, s.durableSQLite)
-	}
-	if err == nil {
+	if err = s.retry(ctx, s.durableSQLite); err == nil {
 		s.file, err = os.Stat(path)
 		err = failed(path, err)
 	}
