@@ -294,7 +294,7 @@ func (p *Plan) CheckEnds(known bool) error {
 }
 
 func errEnds(method, otherwise string) error {
-	return fmt.Errorf("%w: %s needs to know how episodes end, and the data have no column terminated: without it %s; add or map the column, or set problem.end to terminated (nothing follows the last row) or truncated (the record was cut off there)",
+	return fmt.Errorf("%w: %s needs to know how episodes end, and without a column terminated %s; add or map the column, or set problem.end to terminated (nothing follows the last row) or truncated (the record was cut off there)",
 		ErrData, method, otherwise)
 }
 

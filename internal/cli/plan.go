@@ -25,6 +25,8 @@ type planJSON struct {
 	Expected  evaluate.Expected `json:"expected"`
 	Public    map[string]any    `json:"public"`
 	Notes     []string          `json:"notes,omitempty"`
+	// Ends says why data without a column terminated would be refused; absent where they would not.
+	Ends string `json:"ends,omitempty"`
 	// Ledger is what is left of the budget; absent where none is named.
 	Ledger *fundsJSON `json:"ledger,omitempty"`
 }
@@ -50,14 +52,21 @@ func newPlan() *cobra.Command {
 				return err
 			}
 			funds, missing := discreet.Budget(cmd.Context(), c, plan)
+			var ends error // of data that do not say how episodes end
+			if c.Problem.End == "" || c.Problem.End == "column" {
+				ends = plan.CheckEnds(false)
+			}
 			if wantsJSON(cmd) {
 				if missing != nil {
 					return missing
 				}
-				return printJSON(cmd.OutOrStdout(), toJSON(plan, funds))
+				return printJSON(cmd.OutOrStdout(), toJSON(plan, funds, ends))
 			}
 			if err := printPlan(cmd, plan); err != nil {
 				return err
+			}
+			if ends != nil {
+				fmt.Fprintln(cmd.OutOrStdout(), "data      "+withoutSentinel(ends, evaluate.ErrData))
 			}
 			printFunds(cmd.OutOrStdout(), funds)
 			return missing
@@ -67,8 +76,16 @@ func newPlan() *cobra.Command {
 	return cmd
 }
 
-func toJSON(p *evaluate.Plan, f *discreet.Funds) planJSON {
+// withoutSentinel is an error's text without the words of what it wraps.
+func withoutSentinel(err, sentinel error) string {
+	return strings.TrimPrefix(err.Error(), sentinel.Error()+": ")
+}
+
+func toJSON(p *evaluate.Plan, f *discreet.Funds, ends error) planJSON {
 	out := planJSON{Method: p.Method, Event: p.Event, Expected: p.Expected, Public: p.Facts, Notes: p.Notes}
+	if ends != nil {
+		out.Ends = withoutSentinel(ends, evaluate.ErrData)
+	}
 	if p.Privacy != nil {
 		out.Unit = evaluate.Unit(p.Privacy.Unit.String())
 		out.Adjacency = p.Privacy.Adjacency.String()
@@ -91,8 +108,7 @@ func printFunds(w io.Writer, f *discreet.Funds) {
 	}
 	fmt.Fprintf(w, "ledger    dataset %s: spent epsilon %.4g, delta %.4g of %g, %g (%s rule)\n", f.Config.Dataset, f.Spent.Epsilon, f.Spent.Delta, f.Budget.Epsilon, f.Budget.Delta, f.Config.Rule)
 	if f.Refused != nil {
-		why := strings.TrimPrefix(f.Refused.Error(), ledger.ErrBudget.Error()+": ")
-		fmt.Fprintf(w, "          %s\n", alarm(w, "this plan would be refused: "+why))
+		fmt.Fprintf(w, "          %s\n", alarm(w, "this plan would be refused: "+withoutSentinel(f.Refused, ledger.ErrBudget)))
 		return
 	}
 	fmt.Fprintln(w, "          this plan fits what is left")

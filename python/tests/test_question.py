@@ -35,6 +35,25 @@ def test_the_source_of_probabilities_is_asked_for(pbc: pd.DataFrame) -> None:
     dt.Question(logs, dt.policy.logged(), **PRIVATE).plan()
 
 
+def test_how_episodes_end_is_asked_for_by_the_plan() -> None:
+    visits = {"who": ["a", "a"], "day": [0, 1], "action": [1, 0], "reward": [1, 0], "p": [0.5, 0.5]}
+    how = {"person": "who", "episode_per_person": True, "step": "day", "behavior": "logged", "behavior_prob": "p"}
+    known = {"persons": 2, "gamma": 1, "reward": (0, 1), "horizon": 2, "epsilon": 1, "delta": 1e-5}
+    asked = {**known, "adjacency": "replace_one"}
+    with pytest.raises(dt.InputError, match="needs to know how episodes end") as told:
+        dt.Question(dt.logs(visits, **how), dt.policy.constant(1), **asked).plan()
+    assert told.value.remedy
+    assert "Question(end='terminated')" in told.value.remedy
+    dt.Question(dt.logs(visits, **how), dt.policy.constant(1), **asked, end="terminated").plan()
+    done = {**visits, "done": [False, True]}
+    dt.Question(dt.logs(done, terminated="done", **how), dt.policy.constant(1), **asked).plan()
+
+
+def test_a_reference_of_no_method_says_what_to_give(trial: dt.Logs) -> None:
+    with pytest.raises(dt.InputError, match="give epsilon, delta and adjacency, or choose"):
+        dt.Question(trial, dt.policy.constant(1), **REFERENCE, method="auto").evaluate()
+
+
 def test_both_privacy_and_none(trial: dt.Logs) -> None:
     with pytest.raises(dt.InputError, match="privacy is 'none', and"):
         dt.Question(trial, dt.policy.constant(1), privacy="none", **PRIVATE)

@@ -36,6 +36,7 @@ from discreet._types import (
     Start,
     Words,
 )
+from discreet._words import in_python
 from discreet.policy import Policy
 
 if TYPE_CHECKING:
@@ -370,7 +371,14 @@ class Question:
         """
         self._one_method()
         with self._written(_charged(ledger, dataset, analyst, None)) as file:
-            return Plan(_binary.run(["plan", "--json", file]).json(), self)
+            planned = _binary.run(["plan", "--json", file]).json()
+        named = self.logs.section.get("columns", {}).get("terminated", "terminated")
+        if planned.get("ends") and self.logs.is_frame and named not in names_of(self.logs.data):
+            raise InputError(
+                in_python(planned["ends"], frame=True),
+                remedy="give logs(terminated=...), or Question(end='terminated') or Question(end='truncated')",
+            )
+        return Plan(planned, self)
 
     def _one_method(self) -> None:
         if self._arguments.get("methods") is not None:

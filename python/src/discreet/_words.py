@@ -80,7 +80,7 @@ def in_python(text: str, *, frame: bool) -> str:
         text = text.replace("leave problem.records out", "leave complete=True out")
         text = re.sub(r"\bdata\.outcome\.(\w+)", r"\1=", text).replace("data.outcome", "survival(...)")
     text = text.replace("by.column", "arm=").replace("by.values", "arms=")
-    text = re.sub(r"\bprivacy\.(\w+):? ?(?=\S)", r"\1 ", text)
+    text = re.sub(r"\bprivacy\.(\w+)(?:: ?(?=\S))?", lambda m: m[1] + " " * (":" in m[0]), text)
     text = re.sub(r"\bmethod\.name\b", "method=", text)
     text = re.sub(r"\bmethod\.(\w+)", r'parameters={"\1"}', text)
     text = re.sub(r"\bby\.(\w+)", r'by={"\1"}', text)
