@@ -5,7 +5,8 @@
 
 Mountain Car and Cart Pole: one environment, uniform actions, a reset when an episode ends.
 "bare" is the class without wrappers, actions from a list; "made" is gymnasium.make and
-action_space.sample(), as a user would write it. Ours: BenchmarkStep is bare in the same sense,
+action_space.sample(), as a user would write it. "vector" is Gymnasium's own vectorised Cart Pole, which
+steps so many environments at a time in numpy (Mountain Car has none). Ours: BenchmarkStep is bare in the same sense,
 BenchmarkRollout chooses actions by a policy and records everything, with one worker.
 HIV: the same right-hand side, steps of five days, uniform actions, relative tolerance 1e-8 and absolute
 tolerance 1e-14 on both sides. Ours is Dormand-Prince, as scipy's RK45; DOP853 and LSODA (compiled code
@@ -70,6 +71,19 @@ def made(name):
     return rate(step, 1000)
 
 
+def vector(name, environments):
+    env = gymnasium.make_vec(name, num_envs=environments, vectorization_mode="vector_entry_point")
+    env.reset(seed=1)
+    actions = [numpy.random.randint(0, 2, environments) for _ in range(16)]
+    state = {"i": 0}
+
+    def step():
+        state["i"] = (state["i"] + 1) % 16
+        env.step(actions[state["i"]])
+
+    return environments * rate(step, 1)
+
+
 def derivative(_, s, e1, e2):
     T1, T1s, T2, T2s, V, E = s
     i1 = (1 - e1) * 8e-7 * V * T1
@@ -103,7 +117,7 @@ def hiv(method):
 
 def ours():
     out = subprocess.run(
-        ["go", "test", "-run", "xxx", "-cpu", "1", "-bench", "Step|Rollout", "-benchtime", "2s", "./rl/sim/..."],
+        ["go", "test", "-run", "xxx", "-cpu", "1", "-bench", "Step|Rollout", "-benchtime", "2s", "./internal/rl/sim/...", "./rl/sim"],
         check=True, capture_output=True, text=True).stdout
     rates, package = {}, ""
     for line in out.splitlines():
@@ -122,12 +136,14 @@ def main():
         ("Cart Pole, bare", go["cartpole", "Step"], "Gymnasium", bare(CartPoleEnv(), 2, 500)),
         ("Cart Pole, data", go["sim", "RolloutCartPole"], "Gymnasium, made", made("CartPole-v1")),
     ]
+    for n in (100, 10_000, 100_000):
+        rows.insert(3, ("Cart Pole, bare", go["cartpole", "Step"], f"Gymnasium, vector of {n:,}", vector("CartPole-v1", n)))
     for method in ("RK45", "DOP853", "LSODA (odeint)"):
         rows.append(("HIV, five days", go["hiv", "Step"], "scipy " + method, hiv(method)))
     print(f"Gymnasium {gymnasium.__version__}, scipy {scipy.__version__}, numpy {numpy.__version__}, one core")
-    print(f"{'problem':22}{'ours, steps/s':>15}   {'theirs':24}{'steps/s':>12}{'ratio':>8}")
+    print(f"{'problem':22}{'ours, steps/s':>15}   {'theirs':28}{'steps/s':>12}{'ratio':>8}")
     for name, a, other, b in rows:
-        print(f"{name:22}{a:15,.0f}   {other:24}{b:12,.1f}{a / b:8.0f}")
+        print(f"{name:22}{a:15,.0f}   {other:28}{b:12,.1f}{a / b:8.0f}")
 
 
 if __name__ == "__main__":
