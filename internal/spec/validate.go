@@ -61,14 +61,10 @@ func validateRecords(c config.Config) error {
 		return fmt.Errorf("%w: problem.records is complete, so that nothing is repaired, and %s is %s; leave one of them out", config.ErrConfig, key, value)
 	}
 	missing := c.Data.Missing
-	if missing == missingIndicator {
-		missing = "" // it tells what is missing
+	if missing == missingIndicator || c.Method.Name == "dp-experiment" {
+		missing = "" // it tells what is missing; and any public number in the place of a covariate adjusts
 	}
-	outside := ""
-	if b := c.Problem.Reward; b != nil {
-		outside = b.Outside
-	}
-	return errors.Join(refuse("data.on_violation", c.Data.OnViolation), refuse("data.missing", missing), refuse("problem.reward.outside", outside))
+	return errors.Join(refuse("data.on_violation", c.Data.OnViolation), refuse("data.missing", missing))
 }
 
 // targetColumn is the column of a policy's probabilities of the taken actions, "" where

@@ -106,3 +106,22 @@ def test_too_many_rows_are_said_in_words_of_an_experiment(visits: pd.DataFrame) 
     assert "horizon" not in str(raised.value)
     with pytest.raises(dt.InputError, match="raise most_rows= by public knowledge, or leave complete= out"):
         asked(twice, rows="sum", most_rows=1, complete=True).evaluate()
+
+
+@pytest.mark.parametrize("complete", [True, False])
+def test_what_lies_beyond_a_range_counts_as_its_end_and_no_covariate_as_the_middle(
+    visits: pd.DataFrame, complete: bool
+) -> None:
+    cut = visits.assign(y=visits["y"].clip(0, 0.6), before=visits["before"].clip(0.2, 1).where(visits["who"] > 9, 0.6))
+    raw = visits.assign(before=visits["before"].where(visits["who"] > 9))
+    said = {"complete": complete, "outcome_range": (0, 0.6), "covariate": "before", "covariate_range": (0.2, 1)}
+    want, got = asked(cut, **said).evaluate(), asked(raw, **said).evaluate()
+    for name in ("A", "B", "B - A"):
+        assert got[name].value == pytest.approx(want[name].value, abs=1e-3)
+
+
+def test_a_mismatch_is_said_first(visits: pd.DataFrame) -> None:
+    release = asked(visits, allocation={"A": 0.5, "B": 0.5}, complete=True).evaluate()
+    assert release.experiment.mismatch
+    assert repr(release).startswith("<Release dp-experiment: SAMPLE-RATIO MISMATCH")
+    assert "SAMPLE-RATIO MISMATCH" in release._repr_html_()

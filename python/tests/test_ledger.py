@@ -311,3 +311,11 @@ def test_a_warning_that_is_an_error_pays_once(trial: dt.Logs, ledger: dt.Ledger)
     spent = ledger.spent
     question.evaluate(ledger=ledger)
     assert ledger.spent == spent
+
+
+def test_a_budget_without_delta_has_the_basic_rule(tmp_path: Path) -> None:
+    said = {"dataset": "t", "epsilon": 1, "delta": 0, "adjacency": "replace_one"}
+    with pytest.raises(dt.InputError, match="delta is 0, and the gaussian rule") as told:
+        dt.Ledger.create(tmp_path / "a.db", **said)
+    assert "rule='basic'" in str(told.value.remedy)
+    assert dt.Ledger.create(tmp_path / "b.db", **said, rule="basic").remaining is not None

@@ -44,6 +44,15 @@ def test_a_shuffled_frame_is_the_frame(library: str, seed: int, pbc: pd.DataFram
     assert answer(data, **said) == pytest.approx(want, rel=1e-12)
 
 
+@pytest.mark.parametrize("kind", ["times", "zone", "dates"])
+def test_steps_whose_type_is_a_date_are_dates(kind: str, pbc: pd.DataFrame) -> None:
+    days = pd.Timestamp("2024-01-01") + pd.to_timedelta(pbc["step"], unit="D")
+    frame = pbc.assign(step=days.dt.tz_localize("Asia/Kolkata") if kind == "zone" else days)
+    data = pl.from_pandas(frame).with_columns(pl.col("step").dt.date()) if kind == "dates" else frame
+    want = estimates(pbc, (pbc["action"] == 1).to_numpy(float))["pdis"]
+    assert answer(data) == pytest.approx(want, rel=1e-12)
+
+
 def test_nobody_is_left_out_of_a_shuffled_frame_after_the_charge(pbc: pd.DataFrame, tmp_path: object) -> None:
     logs = dt.logs(pbc.sample(frac=1, random_state=1), person="unit_id", behavior="design")
     ledger = dt.Ledger.create(

@@ -21,7 +21,7 @@ from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -424,3 +424,30 @@ def test_words_of_a_model_and_of_the_logs_have_the_same_numbers(pbc: pd.DataFram
     logs = dt.logs(words, person="unit_id", behavior="design", actions=["placebo", "drug"])
     with pytest.raises(dt.InputError, match="the action 'drug' is number 0 to the model, and 1 to the logs"):
         dt.Question(logs, target, **PRIVATE)
+
+
+def test_an_action_that_is_none_of_the_words_is_what_is_told(pbc: pd.DataFrame) -> None:
+    words = pbc.assign(action=pbc["action"].map({0: "placebo", 1: "drug"}))
+    words.loc[4, "action"] = "drg"
+    logs = dt.logs(words, person="unit_id", behavior="design", actions=["placebo", "drug"], on_violation="reject")
+    coin = dt.policy.from_callable(
+        lambda x: np.full((len(x), 2), 0.5), columns=["obs_age"], actions=["placebo", "drug"]
+    )
+    with pytest.raises(dt.InputError, match=r"^row 5: target: gives no probability; .* the action is none of logs"):
+        dt.Question(logs, coin, **PRIVATE).evaluate()
+
+
+def test_words_of_a_function_and_of_the_logs_have_the_same_numbers(pbc: pd.DataFrame) -> None:
+    words = pbc.assign(action=pbc["action"].map({0: "placebo", 1: "drug"}))
+    logs = dt.logs(words, person="unit_id", behavior="design", actions=["placebo", "drug"])
+    coin = dt.policy.from_callable(
+        lambda x: np.full((len(x), 2), 0.5), columns=["obs_age"], actions=["drug", "placebo"]
+    )
+    with pytest.raises(dt.InputError, match="is number 0 to the model, and 1 to the logs"):
+        dt.Question(logs, coin, **PRIVATE)
+
+
+def test_a_model_without_probabilities_is_no_policy() -> None:
+    X, y = invented()
+    with pytest.raises(dt.InputError, match="the model has no predict_proba"):
+        dt.policy.from_sklearn(RidgeClassifier().fit(X, y), columns=COLUMNS)

@@ -308,7 +308,7 @@ def test_what_could_not_be_checked_is_told(trial: dt.Logs) -> None:
 def test_notices_stay_with_the_curator(trial: dt.Logs, tmp_path: Path) -> None:
     with pytest.warns(dt.CuratorNotice) as warned:
         r = dt.Question(trial, dt.policy.constant(1), **PRIVATE).evaluate()
-    assert any("columns not used" in n for n in r.notices)
+    assert any("cut off before decision" in n for n in r.notices)
     r.save(tmp_path / "release.json")
     r.report(tmp_path / "report.html")
     leaving = [

@@ -322,8 +322,8 @@ func (o *Options) Validate() error {
 		return fail("missing values are rejected, and none can be indicated; choose what becomes of them")
 	case o.Keep && !o.Repair:
 		return fail("unusable episodes are kept only where violations are repaired; set both")
-	case o.Complete && (o.Repair || o.Missing != MissingReject && !o.Indicators || o.ClipRewards):
-		return fail("complete data are not repaired; reject violations, missing values and rewards outside their bounds")
+	case o.Complete && o.Repair:
+		return fail("complete data are not repaired; reject violations")
 	case o.Horizon < 0:
 		return fail("horizon %d is negative; give the most decisions a person contributes, or 0 for no cap", o.Horizon)
 	case o.EpisodesPerPerson < 0:

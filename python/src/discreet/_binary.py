@@ -97,6 +97,8 @@ def run(
     method, reply = _served.get()
     answer = _worker.call(path(), ["--messages", "json", *args], data=handed, method=method, reply=reply)
     notices, error, rest = _read(answer.err.decode(errors="replace"))
+    if data is not None:  # which columns of a frame are sent is decided here
+        notices = [n for n in notices if not str(n["notice"]).startswith("columns not used: ")]
     texts = tuple(in_python(str(notice["notice"]), frame=data is not None) for notice in notices)
     for notice, words in zip(notices, texts, strict=True):
         if notice.get("for") != "curator":  # a notebook keeps what is warned of

@@ -209,7 +209,8 @@ def logs(
     actions
         Words for the actions 0, 1, ..., in their order, or a mapping of words to numbers.
     encode, steps, episodes, outcome, on_violation, missing, means
-        As the keys of these names in the section ``data`` of docs/configuration.md.
+        As the keys of these names in the section ``data`` of docs/configuration.md. Steps of a frame whose type is a
+        date or a time are ``{"kind": "date"}``.
     rewards
         The key ``data.reward``: on which rows the reward stands, and what an empty one means.
     unit
@@ -310,6 +311,9 @@ def logs(
     out = Logs(data, section, unit, tuple(pairs))
     if out.is_frame:
         have = names_of(data)
+        at = mapped.get("step", "step")
+        if steps is None and isinstance(at, str) and at in have and _dates(table_of(data, [at]).schema.types[0]):
+            section["steps"] = {"kind": "date"}
         wanted = [c for names in given.values() if names is not None for c in _listed(names)]
         for name in [*wanted, *[c for _, c in pairs]]:
             if name not in have:
@@ -328,6 +332,13 @@ def _texts(kind: Any) -> bool:
 
     of = kind.value_type if kinds.is_dictionary(kind) else kind
     return bool(kinds.is_string(of) or kinds.is_large_string(of) or kinds.is_string_view(of))
+
+
+def _dates(kind: Any) -> bool:
+    """Say whether a column of an Arrow type has dates or times, of which days may be equal."""
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_timestamp(kind) or kinds.is_date(kind))
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

@@ -14,7 +14,7 @@ from discreet._data import Logs, logs
 from discreet._errors import InputError
 from discreet._frames import format_of, names_of
 from discreet._question import Question, guarantee
-from discreet._survival import Value, arms_of
+from discreet._survival import Value, arms_of, of_outcomes
 from discreet._types import Adjacency, Noise, Range, Tried
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class ExperimentQuestion(Question):
     @contextlib.contextmanager
     def _continued(self, place: tuple[Any, ...] | None, key: str | None) -> Iterator[None]:
         try:
-            with super()._continued(place, key):
+            with of_outcomes(bool(self._arguments["complete"])), super()._continued(place, key):
                 yield
         except InputError as why:
             if "the person has more decisions" not in str(why):
@@ -118,11 +118,14 @@ class ExperimentQuestion(Question):
             data.update(path=path, format=format_of(self.logs.data, self._handed()))
         low, high = a["outcome_range"]
         problem: dict[str, Any] = {"persons": a["persons"], "horizon": a["most_rows"] or 1}
+        if a["covariate"] is not None:
+            data.setdefault("missing", "mean_of_range")
         if a["rows"] == "sum":
             problem.update(reward={"min": min(low, 0), "max": max(high, 0)}, end="terminated")
             problem["return"] = {"min": low, "max": high}
         else:
             problem["reward"] = {"min": low, "max": high}
+        problem["reward"]["outside"] = "clip"
         if a["complete"]:
             problem["records"] = "complete"
         problem.update(a["more"] or {})
@@ -186,7 +189,8 @@ def experiment(
     allocation
         With which probability each arm was drawn, by name: it is held against the noisy numbers of persons.
     covariate, covariate_range
-        A column from before the experiment and its public range, by which differences are adjusted (CUPED).
+        A column from before the experiment and its public range, by which differences are adjusted (CUPED). What lies
+        beyond it counts as its end, and a missing value as its middle.
     rows
         ``"one"`` row a person, or how several, which stand together, count: ``"mean"`` or ``"sum"``.
     most_rows

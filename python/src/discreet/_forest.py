@@ -45,7 +45,7 @@ def _held(release: Release) -> str:
 
 
 def _unit(release: Release, difference: bool) -> str:
-    what = "return"
+    what = "outcome" if "experiment" in release.json else "return"
     if "survival" in release.json:
         of = release.survival
         what = f"mean {of.time}, of at most {of.until:g}"

@@ -75,6 +75,11 @@ class Ledger:
         )
         above(given["epsilon"], "epsilon", 0)
         above(given["delta"], "delta", 0, high=1, closed=True)
+        if given["delta"] == 0 and given["rule"] != "basic":
+            raise InputError(
+                f"delta is 0, and the {given['rule']} rule adds up Gaussian noise, which has none of pure epsilon",
+                remedy="give a delta above 0, such as 1e-6, or rule='basic'",
+            )
         out = cls(path, dataset)
         if exist_ok and out._is_there(given):
             return out

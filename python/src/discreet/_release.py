@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # The exit code of a check that found nothing wrong and could not look at everything.
 _PARTIAL = 4
+_MISMATCH = "SAMPLE-RATIO MISMATCH: the arms do not have the shares that were stated; trust no number"
 # How far an alpha may be from that of a release and still be it.
 _LEVEL = 1e-9
 
@@ -399,6 +400,10 @@ class Release:
         """For which part of the question the data answer alone; None where it is all of it, or none."""
         return self._headline["why"] if self._headline["answered"] == "in_part" else None
 
+    @property
+    def _mismatch(self) -> bool:
+        return bool(self.json.get("experiment", {}).get("sample_ratio_mismatch", False))
+
     def verify(
         self,
         *,
@@ -568,6 +573,8 @@ class Release:
             told.insert(0, f"answer IN PART: {self.in_part}")
         elif not told:
             told = ["value function"]
+        if self._mismatch:
+            told.insert(0, _MISMATCH)
         return f"<Release {self.method}: {'; '.join(told)} ({self._statement()})>"
 
     def _repr_html_(self) -> str:
@@ -594,7 +601,9 @@ class Release:
             paid = f"Paid by entry {entry['seq']} of the ledger of {escape(str(entry['dataset']))}."
         else:
             paid = red.format("No ledger was charged: add up repeated releases yourself.")
-        if self.unanswered is not None:
+        if self._mismatch:
+            head = f"<p>{red.format(_MISMATCH)}</p>"
+        elif self.unanswered is not None:
             none = red.format("Answer NONE: this release cannot answer the question.")
             head = f"<p>{none} {escape(self.unanswered)}</p>"
         else:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 from discreet import policy
@@ -40,6 +41,11 @@ class SurvivalQuestion(Question):
         self.logs = self._read(table)
         self._single = True
         self.targets = {"target": policy.logged()}
+
+    @contextlib.contextmanager
+    def _continued(self, place: tuple[Any, ...] | None, key: str | None) -> Iterator[None]:
+        with of_outcomes(bool(self._arguments["complete"])), super()._continued(place, key):
+            yield
 
     def replace(self, **changes: Any) -> SurvivalQuestion:
         """Ask the same with some arguments changed.
@@ -326,6 +332,23 @@ def survival(
     """
     given = {key: value for key, value in locals().items() if key != "table"}
     return SurvivalQuestion(table, **given)
+
+
+# What the binary says of a reward that is not there.
+_REWARDS = "give every decision its reward; only a last row without action may lack it"
+
+
+@contextlib.contextmanager
+def of_outcomes(complete: bool) -> Iterator[None]:
+    """Say of an outcome that is not there what the binary says of rewards."""
+    try:
+        yield
+    except InputError as why:
+        if _REWARDS not in str(why):
+            raise
+        remedy = "fill it in" + (", or leave complete= out, so that intervals allow for it" if complete else "")
+        why.args, why.remedy = (str(why).replace(_REWARDS, remedy),), remedy
+        raise
 
 
 def arms_of(a: Mapping[str, Any]) -> tuple[dict[str, Any] | None, str | None]:

@@ -80,6 +80,12 @@ def in_python(text: str, *, frame: bool) -> str:
         text = text.replace("leave problem.records out", "leave complete=True out")
         text = re.sub(r"\bdata\.outcome\.(\w+)", r"\1=", text).replace("data.outcome", "survival(...)")
     text = text.replace("by.column", "arm=").replace("by.values", "arms=")
+    text = re.sub(
+        r"([^ :][^:,]*), by the caller's word(?:: \d+)?: is missing; fill it in; a column that is read has a value in "
+        r"every row",
+        r"\1: gives no probability; an input is missing there, or the action is none of logs(actions=...)",
+        text,
+    )
     text = re.sub(r"\bprivacy\.(\w+)(?:: ?(?=\S))?", lambda m: m[1] + " " * (":" in m[0]), text)
     text = re.sub(r"\bmethod\.name\b", "method=", text)
     text = re.sub(r"\bmethod\.(\w+)", r'parameters={"\1"}', text)

@@ -244,7 +244,7 @@ def from_callable(
     fn: Callable[[Matrix], Any],
     *,
     columns: Sequence[str],
-    actions: int,
+    actions: int | Sequence[str],
     missing: Literal["leave_out", "show"] = "leave_out",
 ) -> Policy:
     """Give the policy that a function computes.
@@ -257,7 +257,7 @@ def from_callable(
     columns
         Columns of the frame that it reads, in its order.
     actions
-        How many actions there are.
+        How many actions there are, or their words in the order of their numbers, as ``logs(actions=...)``.
     missing
         As of :func:`from_sklearn`; a missing input is NaN.
 
@@ -265,8 +265,10 @@ def from_callable(
     -------
     Policy
     """
+    words = {str(w): i for i, w in enumerate(actions)} if isinstance(actions, Sequence) else None
+    count = int(actions) if not isinstance(actions, Sequence) else len(actions)
     return Policy(
-        "columns", {"kind": "columns"}, inputs=tuple(columns), compute=fn, actions=int(actions), missing=missing
+        "columns", {"kind": "columns"}, inputs=tuple(columns), compute=fn, actions=count, missing=missing, words=words
     )
 
 
@@ -309,6 +311,12 @@ def from_sklearn(
 
     from discreet._export import exported
 
+    for name in ("predict_proba", "classes_"):
+        if not hasattr(model, name):
+            raise InputError(
+                f"the model has no {name}; a policy needs the probability of each action",
+                remedy="fit a classifier with probabilities, such as SVC(probability=True), or use from_callable",
+            )
     fitted = getattr(model, "n_features_in_", len(columns))
     if fitted != len(columns):
         raise InputError(f"the model was fitted on {fitted} columns, and columns names {len(columns)}; name its own")
