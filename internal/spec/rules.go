@@ -56,38 +56,46 @@ func outsideRule(c config.Config) string {
 // ViolationWords says to a reader of a release what became of records that violate
 // what is asked; nothing for a reference that rejects them.
 func ViolationWords(c config.Config) string {
-	if !repairs(c) {
-		if c.Privacy.None {
-			return ""
+	const reject = "reject: an invalid record makes the run fail, which reveals something about the data outside the guarantee"
+	var words []string
+	say := func(rule, refused, repaired string) {
+		switch {
+		case rule != onViolationReject:
+			words = append(words, repaired)
+		case repairs(c):
+			words = append(words, refused)
 		}
-		return "reject: an invalid record makes the run fail, which reveals something about the data outside the guarantee"
 	}
-	if survival(c) != nil {
+	switch {
+	case !repairs(c) && c.Privacy.None:
+		return ""
+	case repairs(c) && survival(c) != nil:
 		return evaluate.Unit(c.Privacy.Unit).Words("repair: a record with a value that cannot be used makes its person one of unknown outcome; the number of persons does not change")
 	}
-	var words []string
-	say := func(reject bool, refused, repaired string) {
-		if reject {
-			repaired = refused
-		}
-		words = append(words, repaired)
-	}
-	say(outsideRule(c) == onViolationReject, "a reward outside its range makes the run fail", "a reward outside its range is moved to the nearer end")
-	switch missingRule(c) {
-	case "mean":
-		words = append(words, "a missing observation becomes the public mean of its column")
-	case missingMiddle:
-		words = append(words, middleWords)
-	case missingIndicator:
-		words = append(words, middleWords+", and an indicator, where one is read, says that it was missing")
-	default:
-		say(missingRule(c) == onViolationReject, "a missing observation makes the run fail", "a missing observation becomes 0")
-		if missingRule(c) == "zero" && encodesObservation(c) {
-			words = append(words, "an episode with a missing word in an observation that is read by a vocabulary, as number for word, is left out")
-		}
+	say(outsideRule(c), "a reward outside its range makes the run fail", "a reward outside its range is moved to the nearer end")
+	say(missingRule(c), "a missing observation makes the run fail", observationWords(c))
+	if !repairs(c) {
+		return strings.Join(append([]string{reject}, words...), "; ")
 	}
 	words = append(words, "an episode with any other unusable value is left out")
 	return evaluate.Unit(c.Privacy.Unit).Words("repair: " + strings.Join(words, ", ") + "; the number of persons does not change")
+}
+
+// observationWords says what stands in the place of a missing observation.
+func observationWords(c config.Config) string {
+	switch missingRule(c) {
+	case "mean":
+		return "a missing observation becomes the public mean of its column"
+	case missingMiddle:
+		return middleWords
+	case missingIndicator:
+		return middleWords + ", and an indicator, where one is read, says that it was missing"
+	}
+	words := "a missing observation becomes 0"
+	if encodesObservation(c) {
+		words += ", an episode with a missing word in an observation that is read by a vocabulary, as number for word, is left out"
+	}
+	return words
 }
 
 const middleWords = "a missing observation becomes the middle of its public range, or 0 in one-hot columns"
