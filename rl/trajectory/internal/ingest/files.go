@@ -110,6 +110,9 @@ func (s *Stream) bindNext() (*binding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.first == nil && b.hasKey[keyUnit] && b.hasKey[keyEpisode] && s.hear == nil {
+		s.episodes.of = s.persons
+	}
 	return b, s.sameAsFirst(b)
 }
 

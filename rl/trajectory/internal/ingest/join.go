@@ -124,18 +124,23 @@ func (s *Stream) newNames(x *Stream) bool {
 	}
 	odd := s.spellings.odd
 	for i := 0; i < theirs.len() && odd.len() > 0; i++ {
-		if _, ok := odd.find(theirs.at(i)); ok {
+		id := theirs.id(i)
+		if _, ok := odd.find(&id); ok {
 			return false
 		}
 	}
 	for i := range x.spellings.odd.len() {
-		plain := x.spellings.odd.at(i)
-		if _, ok := people.find(plain); ok {
+		plain := x.spellings.odd.id(i)
+		if _, ok := people.find(&plain); ok {
 			return false
 		}
-		if _, fresh := odd.add(plain); !fresh {
+		if _, fresh := odd.add(&plain); !fresh {
 			return false
 		}
+	}
+	if s.episodes.allOf(people) && x.episodes.allOf(theirs) {
+		s.episodes.count += theirs.len()
+		return people.join(theirs)
 	}
 	if !s.episodes.join(x.episodes) {
 		return false

@@ -6,6 +6,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Names that count up, and go on otherwise, against a map: also where they are joined
@@ -19,7 +21,7 @@ func TestNamesThatCountUp(t *testing.T) {
 			for range rapid.IntRange(0, 8).Draw(t, "names") {
 				next += rapid.SampledFrom([]int{1, 1, 1, 7, 90, 0, -3}).Draw(t, "step")
 				key := fmt.Sprint(next)
-				got, isNew := one.add([]byte(key))
+				got, isNew := one.add(idOf(key))
 				id, seen := want[key]
 				if !seen {
 					id = len(want)
@@ -28,21 +30,21 @@ func TestNamesThatCountUp(t *testing.T) {
 				if got != id || isNew == seen {
 					t.Fatalf("%s: %d, %v; want %d, %v", key, got, isNew, id, !seen)
 				}
-				if _, known := joined.find([]byte(key)); known {
+				if _, known := joined.find(idOf(key)); known {
 					fresh = false
 				}
-				part.add([]byte(key))
+				part.add(idOf(key))
 			}
 			if got := fresh && joined.join(part); got != fresh {
 				t.Fatalf("joined: %v; want %v", got, fresh)
 			}
 		}
 		for key, id := range want {
-			if got, ok := one.find([]byte(key)); !ok || got != id {
+			if got, ok := one.find(idOf(key)); !ok || got != id {
 				t.Fatalf("%s is %d, %v; want %d", key, got, ok, id)
 			}
 		}
-		if _, ok := one.find([]byte("-1000")); ok {
+		if _, ok := one.find(idOf("-1000")); ok {
 			t.Fatal("a name is found that was not added")
 		}
 		if fresh {
@@ -58,7 +60,7 @@ func TestNamesAreNumberedOnce(t *testing.T) {
 	n, want := newNames(), map[string]int{}
 	for i := range 20_000 {
 		key := fmt.Sprint("k", i*i%9973)
-		got, fresh := n.add([]byte(key))
+		got, fresh := n.add(idOf(key))
 		id, seen := want[key]
 		if !seen {
 			id = len(want)
@@ -77,4 +79,9 @@ func TestNamesAreNumberedOnce(t *testing.T) {
 			t.Fatalf("name %d is %q, want %q", id, all[id], key)
 		}
 	}
+}
+
+func idOf(text string) *table.ID {
+	id := table.IDOf([]byte(text))
+	return &id
 }
