@@ -21,10 +21,12 @@ func (s *Stream) fill() error {
 	err := s.table.Read(s.batch)
 	if s.emitting() {
 		s.survey()
+		s.sift()
 		return err
 	}
 	s.bound.translate(s.batch)
 	s.survey()
+	s.sift()
 	s.rows += int64(s.batch.Rows)
 	if s.window != nil {
 		s.at = s.window.from

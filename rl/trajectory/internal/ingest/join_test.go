@@ -88,15 +88,21 @@ func parts(s *ingest.Stream) (persons []string, err error) {
 		} else if err != nil {
 			return persons, err
 		}
-		for p := range d.Persons() {
-			var text strings.Builder
-			for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
-				lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
-				fmt.Fprint(&text, d.Obs[lo:hi], d.BehaviorProb[lo:hi], d.Reward[lo:hi], d.Ended(e), "; ")
-			}
-			persons = append(persons, text.String())
-		}
+		persons = append(persons, textsOf(&d)...)
 	}
+}
+
+// textsOf are the episodes of each person.
+func textsOf(d *trajectory.Dataset) (persons []string) {
+	for p := range d.Persons() {
+		var text strings.Builder
+		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
+			lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
+			fmt.Fprint(&text, d.Obs[lo:hi], d.BehaviorProb[lo:hi], d.Reward[lo:hi], d.Ended(e), d.Origin[e], d.Counted(p), "; ")
+		}
+		persons = append(persons, text.String())
+	}
+	return persons
 }
 
 func tells(s *ingest.Stream, persons []string) gathered {
@@ -124,9 +130,11 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		if rapid.Bool().Draw(t, "repair") {
 			o.Repair = true
 		}
-		prefix := rapid.SampledFrom([]string{"", "p", "00", "é "}).Draw(t, "prefix")
+		prefix := rapid.SampledFrom([]string{"", "p", "00", "é ", "0123abcd-0000-4000-8000-00000000000"}).Draw(t, "prefix")
 		hostile := rapid.IntRange(0, 3).Draw(t, "hostile") == 0
 		units := rapid.IntRange(0, 4).Draw(t, "units") > 0
+		o.OneRowEpisodes = units && rapid.IntRange(0, 4).Draw(t, "one-row episodes") == 0
+		same := rapid.Bool().Draw(t, "a first episode has the id of its person")
 		header := "episode_id,step,obs_x,behavior_prob,reward,terminated\n"
 		if units {
 			header = "unit_id," + header
@@ -142,14 +150,25 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 			}
 			again = again || met[id] && id != last
 			last, met[id] = id, true
-			for range rapid.IntRange(1, 3).Draw(t, "episodes") {
+			for k := range rapid.IntRange(1, 3).Draw(t, "episodes") {
+				name := fmt.Sprint("e", e)
+				if same && k == 0 {
+					name = id
+				}
 				n := rapid.SampledFrom([]int{1, 1, 2, 3, 9}).Draw(t, "rows")
 				for i := range n {
 					if units {
 						text.WriteString(id + ",")
 					}
 					prob := rapid.SampledFrom([]string{".5", ".5", ".5", ".5", ".25", ".5", ".5", ".5", ".5", ".5", ".5", ".5", "0"}).Draw(t, "prob")
-					fmt.Fprintf(&text, "e%d,%d,%d,%s,%d,%v\n", e, i, rows, prob, rapid.IntRange(0, 7).Draw(t, "reward"), i == n-1 && e%3 > 0)
+					step, end := i, i == n-1 && e%3 > 0
+					switch hostile {
+					case rapid.IntRange(0, 60).Draw(t, "a step is wrong") == 0:
+						step++
+					case rapid.IntRange(0, 60).Draw(t, "a flag is wrong") == 0:
+						end = true
+					}
+					fmt.Fprintf(&text, "%s,%d,%d,%s,%d,%v\n", name, step, rows, prob, rapid.IntRange(0, 7).Draw(t, "reward"), end)
 					rows++
 				}
 				e++
@@ -179,6 +198,18 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		one := stream()
 		persons, oneErr := parts(one)
 		want := tells(one, persons)
+		// An episode at a time, by which a fault is told that parts have found as well.
+		single := stream()
+		if d, _, err := ingest.Collect(single); !one.Apart() {
+			if fmt.Sprint(err) != fmt.Sprint(oneErr) {
+				t.Fatalf("by parts: %v; by episodes: %v\n%s", oneErr, err, text.String())
+			}
+			if err == nil {
+				if diff := cmp.Diff(tells(single, textsOf(d)), want); diff != "" {
+					t.Fatalf("(-by episodes +by parts) %s\n%s", diff, text.String())
+				}
+			}
+		}
 
 		all := stream()
 		defer all.Close()

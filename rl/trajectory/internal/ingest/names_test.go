@@ -55,6 +55,75 @@ func TestNamesThatCountUp(t *testing.T) {
 	})
 }
 
+// Ids of every kind, also where all of one kind come before others, against a map; and names
+// of episodes that are those of persons for a while.
+func TestNamesOfEveryKind(t *testing.T) {
+	form := func(kind, i int) string {
+		switch kind {
+		case 0:
+			return fmt.Sprint(i)
+		case 1:
+			return fmt.Sprint(int64(i) * 99_999_999_999)
+		case 2:
+			return fmt.Sprintf("%08x-0000-4000-8000-%012x", uint32(i)*2654435761, uint32(i))
+		}
+		return fmt.Sprint("0", i)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		persons, episodes := newNames(), newNames()
+		episodes.of = persons
+		wantPersons, wantEpisodes := map[string]int{}, map[string]int{}
+		number := func(want map[string]int, key string) (int, bool) {
+			i, known := want[key]
+			if !known {
+				i = len(want)
+				want[key] = i
+			}
+			return i, !known
+		}
+		kind := rapid.IntRange(0, 3).Draw(t, "kind")
+		for i := range rapid.SampledFrom([]int{1, 9, 9, 9, 300, 9000}).Draw(t, "rows") {
+			if rapid.IntRange(0, 30).Draw(t, "another kind") == 0 {
+				kind = rapid.IntRange(0, 3).Draw(t, "kind")
+			}
+			switch rapid.IntRange(0, 40).Draw(t, "step") {
+			case 0:
+				i /= 2
+			case 1:
+				i = -i
+			}
+			person := form(kind, i)
+			episode := person
+			if rapid.IntRange(0, 200).Draw(t, "named otherwise") == 0 {
+				episode = "e" + person
+			}
+			e, fresh := episodes.pair(idOf(episode), idOf(person))
+			if want, isNew := number(wantEpisodes, episode); e != want || fresh != isNew {
+				t.Fatalf("episode %s: %d, %v; want %d, %v", episode, e, fresh, want, isNew)
+			}
+			p, fresh := persons.add(idOf(person))
+			if want, isNew := number(wantPersons, person); p != want || fresh != isNew {
+				t.Fatalf("person %s: %d, %v; want %d, %v", person, p, fresh, want, isNew)
+			}
+		}
+		for n, want := range map[*names]map[string]int{persons: wantPersons, episodes: wantEpisodes} {
+			all := n.strings()
+			if len(all) != len(want) || n.len() != len(want) {
+				t.Fatalf("%d names, want %d", len(all), len(want))
+			}
+			for key, i := range want {
+				got, ok := n.find(idOf(key))
+				if as := n.id(i); !ok || got != i || all[i] != key || string(n.at(i)) != key || string(as.Append(nil)) != key || !n.is(i, idOf(key)) {
+					t.Fatalf("%s: %d, %v, %q, %q; want %d", key, got, ok, all[i], n.at(i), i)
+				}
+			}
+			if _, ok := n.find(idOf("nobody")); ok {
+				t.Fatal("a name is found that was not added")
+			}
+		}
+	})
+}
+
 // The table of names against a map.
 func TestNamesAreNumberedOnce(t *testing.T) {
 	n, want := newNames(), map[string]int{}

@@ -40,11 +40,14 @@ func (s *Stream) comesAgain(person int) bool {
 func (s *Stream) Part(d *trajectory.Dataset) error {
 	emptied(d)
 	if !s.parts.begun {
-		s.parts.begun, s.parts.person, s.tally.lastAlone = true, -1, true
+		s.parts.begun, s.parts.person, s.parts.latest, s.tally.lastAlone = true, -1, -1, true
 	}
 	first := s.parts.person
 	for {
 		if !s.parts.held {
+			if s.quickly(d, first) {
+				break
+			}
 			_, err := s.Next()
 			if errors.Is(err, io.EOF) && s.parts.person > first {
 				break

@@ -33,6 +33,7 @@ type Stream struct {
 	at    int          // next row of the batch
 	run   [keys]int    // the run that holds row at
 	sound [blocks]bool // the batch needs no further look at these columns
+	clean bool         // nor at anything but ids, steps and where flags stand
 
 	episodes, persons *names
 	spellings         *spellings // of the ids of units
