@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -123,7 +125,7 @@ func tells(s *ingest.Stream, persons []string) gathered {
 // rows and of one, ids that come again or are another spelling of an earlier one, values
 // that cannot be used, caps, and rows that are numbered from the stretch or the file.
 func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
-	joined := 0
+	joined, several, dir := 0, 0, t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		o := trajectory.Options{Horizon: rapid.IntRange(0, 6).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 3).Draw(t, "episodes a person"),
 			Need: trajectory.BehaviorProb, Reward: &trajectory.Range{Min: 0, Max: 5}, ClipRewards: true}
@@ -139,10 +141,10 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		if units {
 			header = "unit_id," + header
 		}
-		var text strings.Builder
-		text.WriteString(header)
-		rows, e, again := 0, 0, false
-		last, met := "", map[string]bool{}
+		texts := []*strings.Builder{{}}
+		texts[0].WriteString(header)
+		rows, starts, e, again, spans := 0, []int{0}, 0, false, false
+		last, ofLast, met := "", "", map[string]bool{}
 		for p := range rapid.IntRange(1, 7).Draw(t, "persons") {
 			id := fmt.Sprint(prefix, rapid.SampledFrom([]int{p, p, 10 * p, 20 - p}).Draw(t, "id"))
 			if hostile && p > 0 {
@@ -155,6 +157,12 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 				if same && k == 0 {
 					name = id
 				}
+				if rows > 0 && rapid.IntRange(0, 9).Draw(t, "new file") == 0 {
+					texts, starts, spans = append(texts, new(strings.Builder)), append(starts, rows), spans || id == ofLast
+					texts[len(texts)-1].WriteString(header)
+				}
+				text := texts[len(texts)-1]
+				ofLast = id
 				n := rapid.SampledFrom([]int{1, 1, 2, 3, 9}).Draw(t, "rows")
 				for i := range n {
 					if units {
@@ -162,13 +170,13 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 					}
 					prob := rapid.SampledFrom([]string{".5", ".5", ".5", ".5", ".25", ".5", ".5", ".5", ".5", ".5", ".5", ".5", "0"}).Draw(t, "prob")
 					step, end := i, i == n-1 && e%3 > 0
-					switch hostile {
-					case rapid.IntRange(0, 60).Draw(t, "a step is wrong") == 0:
+					if hostile && rapid.IntRange(0, 60).Draw(t, "a step is wrong") == 0 {
 						step++
-					case rapid.IntRange(0, 60).Draw(t, "a flag is wrong") == 0:
+					}
+					if hostile && rapid.IntRange(0, 60).Draw(t, "a flag is wrong") == 0 {
 						end = true
 					}
-					fmt.Fprintf(&text, "%s,%d,%d,%s,%d,%v\n", name, step, rows, prob, rapid.IntRange(0, 7).Draw(t, "reward"), end)
+					fmt.Fprintf(text, "%s,%d,%d,%s,%d,%v\n", name, step, rows, prob, rapid.IntRange(0, 7).Draw(t, "reward"), end)
 					rows++
 				}
 				e++
@@ -177,18 +185,30 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 				}
 			}
 		}
+		starts = append(starts, rows)
 		batch := rapid.IntRange(1, 9).Draw(t, "batch")
-		cuts := []int{0}
-		for range rapid.IntRange(1, 6).Draw(t, "cuts") {
-			cuts = append(cuts, min(rows, cuts[len(cuts)-1]+rapid.IntRange(0, 12).Draw(t, "cut")))
-		}
 		relative := rapid.Bool().Draw(t, "relative")
+		var files, all []string
+		cuts, byName := make([][]int, len(texts)), map[string]int{}
+		for f, text := range texts {
+			cuts[f] = []int{0}
+			for range rapid.IntRange(1, 6).Draw(t, "cuts") {
+				last := cuts[f][len(cuts[f])-1]
+				cuts[f] = append(cuts[f], min(starts[f+1]-starts[f], last+rapid.IntRange(0, 12).Draw(t, "cut")))
+			}
+			path := filepath.Join(dir, fmt.Sprint("f", f))
+			if err := os.WriteFile(path, make([]byte, rapid.SampledFrom([]int{0, 1, 1, 9, 90}).Draw(t, "size")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			files, all, byName[path] = append(files, path), append(all, text.String()), f
+		}
+		text := strings.Join(all, "\n")
 		stream := func() *ingest.Stream {
-			s, err := ingest.NewStream(context.Background(), table.Format{Name: "memory", Open: func(string) (table.Table, error) {
-				m := parse(text.String(), batch)
+			s, err := ingest.NewStream(context.Background(), table.Format{Name: "memory", Open: func(path string) (table.Table, error) {
+				m := parse(all[byName[path]], batch)
 				m.open = new(int)
-				return divided{m, cuts, relative}, nil
-			}}, []string{"a"}, o)
+				return divided{m, cuts[byName[path]], relative}, nil
+			}}, files, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -202,20 +222,20 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		single := stream()
 		if d, _, err := ingest.Collect(single); !one.Apart() {
 			if fmt.Sprint(err) != fmt.Sprint(oneErr) {
-				t.Fatalf("by parts: %v; by episodes: %v\n%s", oneErr, err, text.String())
+				t.Fatalf("by parts: %v; by episodes: %v\n%s", oneErr, err, text)
 			}
 			if err == nil {
 				if diff := cmp.Diff(tells(single, textsOf(d)), want); diff != "" {
-					t.Fatalf("(-by episodes +by parts) %s\n%s", diff, text.String())
+					t.Fatalf("(-by episodes +by parts) %s\n%s", diff, text)
 				}
 			}
 		}
 
-		all := stream()
-		defer all.Close()
-		streams := all.Cut(2)
-		if len(streams) != len(cuts) {
-			t.Fatalf("%d streams, want %d", len(streams), len(cuts))
+		whole := stream()
+		defer whole.Close()
+		streams := whole.Cut(2)
+		if len(files) == 1 && len(streams) != len(cuts[0]) {
+			t.Fatalf("%d streams, want %d", len(streams), len(cuts[0]))
 		}
 		found := make([][]string, len(streams))
 		var wg sync.WaitGroup
@@ -226,23 +246,26 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		good := true
 		var persons2 []string
 		for i, x := range streams {
-			good = good && all.Join(x)
+			good = good && whole.Join(x)
 			persons2 = append(persons2, found[i]...)
 		}
-		good = good && all.Joined()
+		good = good && whole.Joined()
 		left := again && units && (o.EpisodesPerPerson > 0 || o.Horizon > 0)
-		if good && oneErr != nil || !good && oneErr == nil && !left {
-			t.Fatalf("joined: %v; one stream: %v\n%v\n%s", good, oneErr, cuts, text.String())
+		if good && oneErr != nil || !good && oneErr == nil && !left && !spans {
+			t.Fatalf("joined: %v; one stream: %v\n%v\n%s", good, oneErr, cuts, text)
 		}
 		if !good {
 			return
 		}
 		joined++
-		if diff := cmp.Diff(want, tells(all, persons2)); diff != "" {
-			t.Fatalf("(-one stream +stretches) %v\n%s\n%s", cuts, diff, text.String())
+		if len(files) > 1 {
+			several++
+		}
+		if diff := cmp.Diff(want, tells(whole, persons2)); diff != "" {
+			t.Fatalf("(-one stream +stretches) %v\n%s\n%s", cuts, diff, text)
 		}
 	})
-	if joined < 20 {
-		t.Errorf("%d logs were read by stretches; want 20 at least", joined)
+	if joined < 20 || several < 5 {
+		t.Errorf("%d logs were read by stretches, %d of them in several files; want 20 and 5 at least", joined, several)
 	}
 }

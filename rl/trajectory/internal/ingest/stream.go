@@ -63,6 +63,7 @@ type Stream struct {
 	arranged *arranged // rows that are put in order, else nil
 	window   *window   // what is read of a file that several streams read, else nil
 	joins    joinState
+	others   []other             // files after the first one that streams read stretches of
 	hear     func(Mention) error // of ids, which it checks in place of the stream; else nil
 
 	beside   table.Format // of outcomes in files of their own, besides
@@ -134,6 +135,10 @@ func (s *Stream) Close() error {
 		s.table = nil
 		err = t.Close()
 	}
+	for _, o := range s.others {
+		err = errors.Join(err, o.table.Close())
+	}
+	s.others = nil
 	if s.arranged != nil {
 		err = errors.Join(err, s.arranged.Close())
 	}
