@@ -44,6 +44,11 @@ func (l *idList) at(i int) table.ID {
 	return table.ID{Text: c.text[from:c.end[k]]}
 }
 
+// goesOn tells that an id is a number, as all of the list are, and above the last.
+func (l *idList) goesOn(id *table.ID) bool {
+	return l.n > 0 && l.kind == table.NumberID && id.Kind == table.NumberID && id.Number() > l.low.at(l.n-1)
+}
+
 // add adds an id as it is held.
 func (l *idList) add(id *table.ID) {
 	if l.kind != table.TextID {

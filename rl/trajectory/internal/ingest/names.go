@@ -148,6 +148,9 @@ func (n *names) add(id *table.ID) (int, bool) {
 		return n.addLast(id)
 	case n.of != nil:
 		n.part()
+	case n.parts == nil && n.ids.goesOn(id):
+		n.ids.add(id)
+		return n.ids.n - 1, true
 	}
 	var at forNumber
 	held, ok := n.ids.held(id, &at)

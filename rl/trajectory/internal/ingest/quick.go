@@ -84,7 +84,7 @@ func (s *Stream) sift() {
 func (q *quick) episode() (added, complete bool) {
 	s := q.Stream
 	lo, hi := s.at, s.at+1
-	var id, unit table.ID
+	var id table.ID
 	if !s.o.OneRowEpisodes {
 		runs, i := &s.batch.Keys[keyEpisode], s.advance(keyEpisode)
 		if hi = runs.End(i); hi >= s.batch.Rows { // it may go on
@@ -93,23 +93,15 @@ func (q *quick) episode() (added, complete bool) {
 		id = runs.ID(i)
 	}
 	named := s.bound.hasKey[keyUnit]
-	if named {
-		runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
-		if runs.End(i) < hi {
-			return false, false
-		}
-		unit = runs.ID(i)
+	same, ok := q.ofLast(lo, hi)
+	if !ok || s.parts.person != s.parts.latest || !s.o.OneRowEpisodes && id.Missing() {
+		return false, false
 	}
 	n := hi - lo
-	if s.parts.person != s.parts.latest {
-		return false, false
-	}
 	ended, ok := q.sound(lo, hi)
-	if !ok || named && unit.Missing() || !s.o.OneRowEpisodes && id.Missing() {
+	if !ok {
 		return false, false
 	}
-	// Whose is it?
-	same := named && s.parts.person >= 0 && s.persons.is(s.parts.person, &unit)
 	if !same && (q.to.Rows()+lo-q.from >= partRows || s.parts.person-q.first >= partPersons) {
 		return false, true
 	}
@@ -117,7 +109,7 @@ func (q *quick) episode() (added, complete bool) {
 	if same {
 		t = s.tally.of(s.parts.person)
 	}
-	if s.capped(t, n) || !same && !q.enter(named, &id, &unit) || same && !s.o.OneRowEpisodes && !s.freshEpisode(&id) {
+	if s.capped(t, n) || !same && !q.enter(named, &id) || same && !s.o.OneRowEpisodes && !s.freshEpisode(&id) {
 		return false, false
 	}
 	s.tally.put(s.parts.person, tally{t.decisions + n, t.episodes + 1})
@@ -138,6 +130,23 @@ func (q *quick) episode() (added, complete bool) {
 	row, _ := table.Place(s.batch.Row[lo])
 	d.Origin, d.FirstRow = append(d.Origin, s.files[s.index]), append(d.FirstRow, row)
 	return true, false
+}
+
+// ofLast tells whether rows are of the last person, and that they are of one.
+func (q *quick) ofLast(lo, hi int) (same, ok bool) {
+	s := q.Stream
+	if !s.bound.hasKey[keyUnit] {
+		return false, true
+	}
+	runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
+	if runs.End(i) < hi {
+		return false, false
+	}
+	if lo > 0 && (s.window == nil || lo > s.window.from) { // the row before was read
+		return runs.Start(i) < lo, true
+	}
+	unit := runs.ID(i)
+	return s.parts.person >= 0 && s.persons.is(s.parts.person, &unit), true
 }
 
 // sound tells that steps count up and that no flag is up before the last row, and whether one
@@ -177,14 +186,16 @@ func (s *Stream) freshEpisode(id *table.ID) bool {
 
 // enter names an episode of a person who comes after all others. It reports false, and
 // names nothing, where an id is known or its spelling has to be looked at.
-func (q *quick) enter(named bool, id, unit *table.ID) bool {
+func (q *quick) enter(named bool, id *table.ID) bool {
 	s := q.Stream
-	person := unit
-	if !named {
-		person = id
+	var unit table.ID
+	person := id
+	if named {
+		unit = s.batch.Keys[keyUnit].ID(s.run[keyUnit])
+		person = &unit
 	}
 	anonymous := !named && s.o.OneRowEpisodes
-	if !anonymous && (s.spellings.odd.len() > 0 || person.Kind == table.TextID && (s.joinedUnits() || !isPlain(person.Text))) {
+	if !anonymous && (person.Missing() || s.spellings.odd.len() > 0 || person.Kind == table.TextID && (s.joinedUnits() || !isPlain(person.Text))) {
 		return false
 	}
 	switch {
@@ -197,21 +208,21 @@ func (q *quick) enter(named bool, id, unit *table.ID) bool {
 			return false
 		}
 		s.parts.latest = number
-	case s.episodes.allOf(s.persons) && id.Equal(unit):
-		number, fresh := s.persons.add(unit)
+	case s.episodes.allOf(s.persons) && id.Equal(&unit):
+		number, fresh := s.persons.add(&unit)
 		if !fresh {
 			return false
 		}
 		s.episodes.count++
 		s.parts.latest = number
 	default:
-		if _, known := s.persons.find(unit); known {
+		if _, known := s.persons.find(&unit); known {
 			return false
 		}
-		if _, fresh := s.episodes.pair(id, unit); !fresh {
+		if _, fresh := s.episodes.pair(id, &unit); !fresh {
 			return false
 		}
-		s.parts.latest, _ = s.persons.add(unit)
+		s.parts.latest, _ = s.persons.add(&unit)
 	}
 	s.parts.person++
 	if !anonymous {

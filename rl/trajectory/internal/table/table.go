@@ -315,8 +315,16 @@ func (r *Runs) AppendNumber(v int64, n int) {
 		r.Append(strconv.AppendInt(nil, v, 10), n)
 		return
 	}
-	id := NumberOf(v)
-	r.add(&id, n)
+	if last := len(r.end) - 1; last >= 0 {
+		if s := &r.short[last]; s.kind == NumberID && s.low == uint64(v) {
+			r.end[last] += n
+			return
+		}
+		n += r.end[last]
+	}
+	r.end = append(r.end, n)
+	r.off = append(r.off, len(r.text))
+	r.short = append(r.short, shortID{low: uint64(v), kind: NumberID})
 }
 
 func (r *Runs) add(id *ID, n int) {
@@ -335,6 +343,14 @@ func (r *Runs) add(id *ID, n int) {
 
 // End is one more than the last row of a run.
 func (r *Runs) End(run int) int { return r.end[run] }
+
+// Start is the first row of a run.
+func (r *Runs) Start(run int) int {
+	if run == 0 {
+		return 0
+	}
+	return r.end[run-1]
+}
 
 // ID is the key of a run, missing where it is. It is overwritten by the next batch.
 func (r *Runs) ID(run int) ID {
