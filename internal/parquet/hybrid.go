@@ -128,6 +128,19 @@ func fill[T uint8 | uint32](h *hybrid, dst []T) error {
 
 func unpack[T uint8 | uint32](h *hybrid, dst []T) error {
 	mask, highest, at, width := uint64(1)<<h.width-1, uint64(0), h.at, h.width
+	if width > 0 && width <= 8 && at&7 == 0 { // eight numbers are in eight bytes
+		n := 0
+		for b := h.bits[at>>3:]; len(dst)-n >= 8 && len(b) >= 8; b = b[width:] {
+			v, to := binary.LittleEndian.Uint64(b), (*[8]T)(dst[n:])
+			for i := range to {
+				to[i] = T(v & mask)
+				highest = max(highest, v&mask)
+				v >>= width
+			}
+			n += 8
+		}
+		at, dst = at+n*width, dst[n:]
+	}
 	// As long as eight bytes can be loaded, there is no need to look.
 	quick := 0
 	if room := 8*len(h.bits) - 64 - at; room >= 0 && width > 0 {

@@ -64,6 +64,10 @@ func (c *Column) keys(dst Runs, n int, there bool) error {
 		if err != nil {
 			return err
 		}
+		if c.whole() {
+			c.numberKeys(dst, b)
+			return nil
+		}
 		for w := v.width; len(b) > 0; {
 			run := w
 			for run < len(b) && bytes.Equal(b[run:run+w], b[:w]) {
@@ -86,6 +90,27 @@ func (c *Column) keys(dst Runs, n int, there bool) error {
 		}
 	}
 	return nil
+}
+
+// whole tells that keys are signed whole numbers.
+func (c *Column) whole() bool { return c.decimal == nil && (c.kind == int64s || c.kind == int32s) }
+
+// number is the one at the front of b.
+func (c *Column) number(b []byte) int64 {
+	if c.kind == int32s {
+		return int64(int32(binary.LittleEndian.Uint32(b)))
+	}
+	return int64(binary.LittleEndian.Uint64(b))
+}
+
+func (c *Column) numberKeys(dst Runs, b []byte) {
+	for len(b) > 0 {
+		v, n := c.number(b), 1
+		for b = b[c.width:]; len(b) > 0 && c.number(b) == v; b = b[c.width:] {
+			n++
+		}
+		dst.AppendNumber(v, n)
+	}
 }
 
 func (c *Column) indexedKeys(dst Runs, n int) error {
@@ -126,6 +151,10 @@ func (c *Column) indexedKeys(dst Runs, n int) error {
 
 // key delivers the key stored as b for n rows.
 func (c *Column) key(dst Runs, b []byte, n int) error {
+	if c.whole() {
+		dst.AppendNumber(c.number(b), n)
+		return nil
+	}
 	if !c.bytes {
 		var err error
 		if b, err = c.spelled(b); err != nil {
@@ -149,10 +178,6 @@ func (c *Column) spelled(b []byte) ([]byte, error) {
 		return c.decimalText(b)
 	case c.isUUID:
 		return c.uuid(b), nil
-	case c.kind == int32s:
-		return c.signed(int64(int32(binary.LittleEndian.Uint32(b)))), nil
-	case c.kind == int64s:
-		return c.signed(int64(binary.LittleEndian.Uint64(b))), nil
 	case c.kind == uint32s:
 		return c.unsigned(uint64(binary.LittleEndian.Uint32(b))), nil
 	}
@@ -161,10 +186,5 @@ func (c *Column) spelled(b []byte) ([]byte, error) {
 
 func (c *Column) unsigned(v uint64) []byte {
 	c.text = strconv.AppendUint(c.text[:0], v, 10)
-	return c.text
-}
-
-func (c *Column) signed(v int64) []byte {
-	c.text = strconv.AppendInt(c.text[:0], v, 10)
 	return c.text
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"strconv"
 	"testing"
 
 	"github.com/discreet-rl/discreet/internal/parquet"
@@ -24,6 +25,8 @@ func (k *keys) Append(key []byte, rows int) {
 		*k = append(*k, string(key))
 	}
 }
+
+func (k *keys) AppendNumber(key int64, rows int) { k.Append(strconv.AppendInt(nil, key, 10), rows) }
 
 // null is the missing number of these tests.
 const null = -12345.5

@@ -9,10 +9,6 @@ import (
 
 // sameAsFirst checks that a file delivers what the first one did.
 func (s *Stream) sameAsFirst(b *binding) error {
-	if s.first == nil {
-		s.first = b
-		return nil
-	}
 	fail := func(what string) error {
 		return &trajectory.InputError{File: b.file, What: what, Remedy: "give all files the same columns, or read them apart", Kind: trajectory.ErrColumn}
 	}

@@ -126,7 +126,7 @@ func (s *Stream) checkEnd() {
 		return
 	}
 	if !s.state.ended && !s.o.OneRowEpisodes && s.o.End == trajectory.EndColumn && !s.o.EndStated {
-		s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
+		s.unflagged()
 	}
 	s.noOutcome()
 	s.contradicted()
@@ -141,6 +141,10 @@ func (s *Stream) checkEnd() {
 		s.violation(s.state.flagAt, &trajectory.InputError{What: "the episode is truncated here, and the observation after it is unknown",
 			Remedy: "add next_obs columns, or a last row with the observation and neither action nor reward", Kind: trajectory.ErrEpisode})
 	}
+}
+
+func (s *Stream) unflagged() {
+	s.notice("an episode whose last row is neither terminated nor truncated is taken for truncated")
 }
 
 // cutOff refuses of complete data an episode that ended before its last decision.

@@ -9,6 +9,38 @@ import (
 // tally counts what a person has contributed.
 type tally struct{ decisions, episodes int }
 
+// tallies are those of all persons, or of the last one alone, where persons come one after
+// another.
+type tallies struct {
+	decisions, episodes integers
+	lastAlone           bool
+	last                tally
+	person              int // the last one
+}
+
+func (t *tallies) of(person int) tally {
+	switch {
+	case t.lastAlone && person == t.person:
+		return t.last
+	case t.lastAlone || person >= t.episodes.n:
+		return tally{}
+	}
+	return tally{int(t.decisions.at(person)), int(t.episodes.at(person))}
+}
+
+func (t *tallies) put(person int, of tally) {
+	if t.lastAlone {
+		t.person, t.last = person, of
+		return
+	}
+	for t.episodes.n <= person {
+		t.decisions.add(0)
+		t.episodes.add(0)
+	}
+	t.decisions.set(person, int64(of.decisions))
+	t.episodes.set(person, int64(of.episodes))
+}
+
 // cap applies the caps on one person's contribution to the episode at hand and
 // reports whether anything of it is left. It looks at this person's earlier
 // episodes alone, so that nobody's contribution depends on anybody else. An episode
@@ -39,10 +71,8 @@ func (s *Stream) cap() bool {
 		s.shorten(n)
 		return true
 	}
-	for len(s.tally) <= s.ep.Person {
-		s.tally = append(s.tally, tally{})
-	}
-	t := &s.tally[s.ep.Person]
+	t := s.tally.of(s.ep.Person)
+	defer func() { s.tally.put(s.ep.Person, t) }()
 	if s.o.OneRowEpisodes && t.episodes == 1 && (s.o.Horizon == 1 || s.o.EpisodesPerPerson == 1) {
 		s.second(place{file: s.ep.File, row: s.ep.Row})
 	}
@@ -87,10 +117,7 @@ func (s *Stream) cutsOutcome(n int) bool {
 	if !s.o.RewardOnLast && s.outcomes == nil {
 		return false
 	}
-	var t tally
-	if s.ep.Person < len(s.tally) {
-		t = s.tally[s.ep.Person]
-	}
+	t := s.tally.of(s.ep.Person)
 	most, left := s.o.EpisodeDecisions, s.o.Horizon-t.decisions
 	switch {
 	case s.o.EpisodesPerPerson > 0 && t.episodes >= s.o.EpisodesPerPerson, s.o.Horizon > 0 && left == 0:

@@ -21,10 +21,12 @@ func (s *Stream) fill() error {
 	err := s.table.Read(s.batch)
 	if s.emitting() {
 		s.survey()
+		s.sift()
 		return err
 	}
 	s.bound.translate(s.batch)
 	s.survey()
+	s.sift()
 	s.rows += int64(s.batch.Rows)
 	if s.window != nil {
 		s.at = s.window.from
@@ -110,7 +112,19 @@ func (s *Stream) bindNext() (*binding, error) {
 	if err != nil {
 		return nil, err
 	}
+	if s.first == nil {
+		s.bindFirst(b)
+		return b, nil
+	}
 	return b, s.sameAsFirst(b)
+}
+
+// bindFirst takes a binding for that of the first file.
+func (s *Stream) bindFirst(b *binding) {
+	s.first = b
+	if b.hasKey[keyUnit] && b.hasKey[keyEpisode] && s.hear == nil {
+		s.episodes.of = s.persons
+	}
 }
 
 // openFile opens a file whose rows, or columns, may be within its records.
@@ -164,13 +178,14 @@ func (s *Stream) endOfFile() error {
 
 // unchanged refuses a file that was written or replaced while it was read: its first rows
 // may be of one version and its last rows of another. Only regular files tell.
-func (s *Stream) unchanged() error {
-	if s.opened == nil {
+func (s *Stream) unchanged() error { return unchanged(s.files[s.index], s.opened) }
+
+func unchanged(path string, opened os.FileInfo) error {
+	if opened == nil {
 		return nil
 	}
-	path := s.files[s.index]
 	info, err := os.Stat(path)
-	if err == nil && os.SameFile(info, s.opened) && info.Size() == s.opened.Size() && info.ModTime().Equal(s.opened.ModTime()) {
+	if err == nil && os.SameFile(info, opened) && info.Size() == opened.Size() && info.ModTime().Equal(opened.ModTime()) {
 		return nil
 	}
 	return &trajectory.InputError{File: path, What: "was changed while it was read, so that its rows may be of two versions", Remedy: "let whatever writes it end, and run again", Kind: trajectory.ErrInput, Cause: err}

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -88,15 +90,21 @@ func parts(s *ingest.Stream) (persons []string, err error) {
 		} else if err != nil {
 			return persons, err
 		}
-		for p := range d.Persons() {
-			var text strings.Builder
-			for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
-				lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
-				fmt.Fprint(&text, d.Obs[lo:hi], d.BehaviorProb[lo:hi], d.Reward[lo:hi], d.Ended(e), "; ")
-			}
-			persons = append(persons, text.String())
-		}
+		persons = append(persons, textsOf(&d)...)
 	}
+}
+
+// textsOf are the episodes of each person.
+func textsOf(d *trajectory.Dataset) (persons []string) {
+	for p := range d.Persons() {
+		var text strings.Builder
+		for e := d.PersonStart[p]; e < d.PersonStart[p+1]; e++ {
+			lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
+			fmt.Fprint(&text, d.Obs[lo:hi], d.BehaviorProb[lo:hi], d.Reward[lo:hi], d.Ended(e), d.Origin[e], d.Counted(p), "; ")
+		}
+		persons = append(persons, text.String())
+	}
+	return persons
 }
 
 func tells(s *ingest.Stream, persons []string) gathered {
@@ -117,24 +125,26 @@ func tells(s *ingest.Stream, persons []string) gathered {
 // rows and of one, ids that come again or are another spelling of an earlier one, values
 // that cannot be used, caps, and rows that are numbered from the stretch or the file.
 func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
-	joined := 0
+	joined, several, dir := 0, 0, t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
 		o := trajectory.Options{Horizon: rapid.IntRange(0, 6).Draw(t, "horizon"), EpisodesPerPerson: rapid.IntRange(0, 3).Draw(t, "episodes a person"),
 			Need: trajectory.BehaviorProb, Reward: &trajectory.Range{Min: 0, Max: 5}, ClipRewards: true}
 		if rapid.Bool().Draw(t, "repair") {
 			o.Repair = true
 		}
-		prefix := rapid.SampledFrom([]string{"", "p", "00", "é "}).Draw(t, "prefix")
+		prefix := rapid.SampledFrom([]string{"", "p", "00", "é ", "0123abcd-0000-4000-8000-00000000000"}).Draw(t, "prefix")
 		hostile := rapid.IntRange(0, 3).Draw(t, "hostile") == 0
 		units := rapid.IntRange(0, 4).Draw(t, "units") > 0
+		o.OneRowEpisodes = units && rapid.IntRange(0, 4).Draw(t, "one-row episodes") == 0
+		same := rapid.Bool().Draw(t, "a first episode has the id of its person")
 		header := "episode_id,step,obs_x,behavior_prob,reward,terminated\n"
 		if units {
 			header = "unit_id," + header
 		}
-		var text strings.Builder
-		text.WriteString(header)
-		rows, e, again := 0, 0, false
-		last, met := "", map[string]bool{}
+		texts := []*strings.Builder{{}}
+		texts[0].WriteString(header)
+		rows, starts, e, again, spans := 0, []int{0}, 0, false, false
+		last, ofLast, met := "", "", map[string]bool{}
 		for p := range rapid.IntRange(1, 7).Draw(t, "persons") {
 			id := fmt.Sprint(prefix, rapid.SampledFrom([]int{p, p, 10 * p, 20 - p}).Draw(t, "id"))
 			if hostile && p > 0 {
@@ -142,14 +152,31 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 			}
 			again = again || met[id] && id != last
 			last, met[id] = id, true
-			for range rapid.IntRange(1, 3).Draw(t, "episodes") {
+			for k := range rapid.IntRange(1, 3).Draw(t, "episodes") {
+				name := fmt.Sprint("e", e)
+				if same && k == 0 {
+					name = id
+				}
+				if rows > 0 && rapid.IntRange(0, 9).Draw(t, "new file") == 0 {
+					texts, starts, spans = append(texts, new(strings.Builder)), append(starts, rows), spans || id == ofLast
+					texts[len(texts)-1].WriteString(header)
+				}
+				text := texts[len(texts)-1]
+				ofLast = id
 				n := rapid.SampledFrom([]int{1, 1, 2, 3, 9}).Draw(t, "rows")
 				for i := range n {
 					if units {
 						text.WriteString(id + ",")
 					}
 					prob := rapid.SampledFrom([]string{".5", ".5", ".5", ".5", ".25", ".5", ".5", ".5", ".5", ".5", ".5", ".5", "0"}).Draw(t, "prob")
-					fmt.Fprintf(&text, "e%d,%d,%d,%s,%d,%v\n", e, i, rows, prob, rapid.IntRange(0, 7).Draw(t, "reward"), i == n-1 && e%3 > 0)
+					step, end := i, i == n-1 && e%3 > 0
+					if hostile && rapid.IntRange(0, 60).Draw(t, "a step is wrong") == 0 {
+						step++
+					}
+					if hostile && rapid.IntRange(0, 60).Draw(t, "a flag is wrong") == 0 {
+						end = true
+					}
+					fmt.Fprintf(text, "%s,%d,%d,%s,%d,%v\n", name, step, rows, prob, rapid.IntRange(0, 7).Draw(t, "reward"), end)
 					rows++
 				}
 				e++
@@ -158,18 +185,30 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 				}
 			}
 		}
+		starts = append(starts, rows)
 		batch := rapid.IntRange(1, 9).Draw(t, "batch")
-		cuts := []int{0}
-		for range rapid.IntRange(1, 6).Draw(t, "cuts") {
-			cuts = append(cuts, min(rows, cuts[len(cuts)-1]+rapid.IntRange(0, 12).Draw(t, "cut")))
-		}
 		relative := rapid.Bool().Draw(t, "relative")
+		var files, all []string
+		cuts, byName := make([][]int, len(texts)), map[string]int{}
+		for f, text := range texts {
+			cuts[f] = []int{0}
+			for range rapid.IntRange(1, 6).Draw(t, "cuts") {
+				last := cuts[f][len(cuts[f])-1]
+				cuts[f] = append(cuts[f], min(starts[f+1]-starts[f], last+rapid.IntRange(0, 12).Draw(t, "cut")))
+			}
+			path := filepath.Join(dir, fmt.Sprint("f", f))
+			if err := os.WriteFile(path, make([]byte, rapid.SampledFrom([]int{0, 1, 1, 9, 90}).Draw(t, "size")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			files, all, byName[path] = append(files, path), append(all, text.String()), f
+		}
+		text := strings.Join(all, "\n")
 		stream := func() *ingest.Stream {
-			s, err := ingest.NewStream(context.Background(), table.Format{Name: "memory", Open: func(string) (table.Table, error) {
-				m := parse(text.String(), batch)
+			s, err := ingest.NewStream(context.Background(), table.Format{Name: "memory", Open: func(path string) (table.Table, error) {
+				m := parse(all[byName[path]], batch)
 				m.open = new(int)
-				return divided{m, cuts, relative}, nil
-			}}, []string{"a"}, o)
+				return divided{m, cuts[byName[path]], relative}, nil
+			}}, files, o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,12 +218,24 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		one := stream()
 		persons, oneErr := parts(one)
 		want := tells(one, persons)
+		// An episode at a time, by which a fault is told that parts have found as well.
+		single := stream()
+		if d, _, err := ingest.Collect(single); !one.Apart() {
+			if fmt.Sprint(err) != fmt.Sprint(oneErr) {
+				t.Fatalf("by parts: %v; by episodes: %v\n%s", oneErr, err, text)
+			}
+			if err == nil {
+				if diff := cmp.Diff(tells(single, textsOf(d)), want); diff != "" {
+					t.Fatalf("(-by episodes +by parts) %s\n%s", diff, text)
+				}
+			}
+		}
 
-		all := stream()
-		defer all.Close()
-		streams := all.Cut(2)
-		if len(streams) != len(cuts) {
-			t.Fatalf("%d streams, want %d", len(streams), len(cuts))
+		whole := stream()
+		defer whole.Close()
+		streams := whole.Cut(2)
+		if len(files) == 1 && len(streams) != len(cuts[0]) {
+			t.Fatalf("%d streams, want %d", len(streams), len(cuts[0]))
 		}
 		found := make([][]string, len(streams))
 		var wg sync.WaitGroup
@@ -195,23 +246,26 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		good := true
 		var persons2 []string
 		for i, x := range streams {
-			good = good && all.Join(x)
+			good = good && whole.Join(x)
 			persons2 = append(persons2, found[i]...)
 		}
-		good = good && all.Joined()
+		good = good && whole.Joined()
 		left := again && units && (o.EpisodesPerPerson > 0 || o.Horizon > 0)
-		if good && oneErr != nil || !good && oneErr == nil && !left {
-			t.Fatalf("joined: %v; one stream: %v\n%v\n%s", good, oneErr, cuts, text.String())
+		if good && oneErr != nil || !good && oneErr == nil && !left && !spans {
+			t.Fatalf("joined: %v; one stream: %v\n%v\n%s", good, oneErr, cuts, text)
 		}
 		if !good {
 			return
 		}
 		joined++
-		if diff := cmp.Diff(want, tells(all, persons2)); diff != "" {
-			t.Fatalf("(-one stream +stretches) %v\n%s\n%s", cuts, diff, text.String())
+		if len(files) > 1 {
+			several++
+		}
+		if diff := cmp.Diff(want, tells(whole, persons2)); diff != "" {
+			t.Fatalf("(-one stream +stretches) %v\n%s\n%s", cuts, diff, text)
 		}
 	})
-	if joined < 20 {
-		t.Errorf("%d logs were read by stretches; want 20 at least", joined)
+	if joined < 20 || several < 5 {
+		t.Errorf("%d logs were read by stretches, %d of them in several files; want 20 and 5 at least", joined, several)
 	}
 }

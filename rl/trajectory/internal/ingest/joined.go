@@ -127,11 +127,11 @@ func (s *spellings) plainID(id []byte) []byte {
 }
 
 // isPlain tells of most plain ids that they are.
-func (s *spellings) isPlain(id []byte) bool {
+func (s *spellings) isPlain(id *table.ID) bool {
 	if !s.joined {
-		return isPlain(id)
+		return id.Kind != table.TextID || isPlain(id.Text)
 	}
-	for part := range bytes.SplitSeq(id, []byte("/")) {
+	for part := range bytes.SplitSeq(id.Text, []byte("/")) {
 		if !isPlain(part) {
 			return false
 		}

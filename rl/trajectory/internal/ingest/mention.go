@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Mention is an id that a stream has met: of an episode, in its first row, or of a person,
@@ -64,7 +65,7 @@ func (s *Stream) Facts() Facts {
 func (s *Stream) Told(episode func(person, id []byte, e *trajectory.Episode) error, mention func(Mention) error) error {
 	defer s.Close()
 	s.hear = mention
-	s.episodes.last, s.persons.last = true, true
+	s.episodes.last, s.persons.last, s.episodes.of = true, true, nil
 	for {
 		e, err := s.Next()
 		var columns *trajectory.FaultsError
@@ -90,11 +91,12 @@ func (s *Stream) Told(episode func(person, id []byte, e *trajectory.Episode) err
 	}
 }
 
-func (s *Stream) mention(person bool, id []byte, at place) error {
-	m := Mention{Person: person, File: at.file, Row: at.row, ID: id, Plain: id}
+func (s *Stream) mention(person bool, id *table.ID, at place) error {
+	text := id.Append(nil)
+	m := Mention{Person: person, File: at.file, Row: at.row, ID: text, Plain: text}
 	plain := spellings{joined: s.joinedIDs(person)}
 	if !plain.isPlain(id) {
-		m.Plain = plain.plainID(id)
+		m.Plain = plain.plainID(text)
 	}
 	return s.hear(m)
 }
@@ -114,16 +116,16 @@ func NewRegister(files []string, o trajectory.Options, f Facts) *Register {
 
 // Check takes the next mention and notes what is wrong with it.
 func (r *Register) Check(m Mention) {
-	s, at := r.s, place{m.File, m.Row, ofEpisode}
+	s, at, id := r.s, place{m.File, m.Row, ofEpisode}, table.IDOf(m.ID)
 	if m.Person {
 		at.part = ofPerson
-		if unit, fresh := s.persons.add(m.ID); fresh {
-			_ = s.spelled(canon.Unit, unit, at) // noted
+		if unit, fresh := s.persons.add(&id); fresh {
+			_ = s.spelled(canon.Unit, &id, unit, at) // noted
 		}
 		return
 	}
-	number, fresh := s.episodes.add(m.ID)
-	_ = s.numbered(number, fresh, at) // noted
+	number, fresh := s.episodes.add(&id)
+	_ = s.numbered(&id, number, fresh, at) // noted
 }
 
 // Faults is the number of faults that were noted.

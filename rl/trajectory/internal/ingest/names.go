@@ -1,174 +1,299 @@
 package ingest
 
 import (
-	"bytes"
+	"encoding/binary"
 	"hash/maphash"
-	"slices"
 	"sort"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
-// names numbers distinct keys in order of first appearance. Their text lies in
-// one arena: a key costs its bytes and about 24 more, not a string and a map
-// entry. The hash is seeded afresh, so that no file can be made to collide.
+// names numbers distinct ids in order of first appearance. A number takes 4 or 8 bytes, a
+// UUID 16, another id those of its text and 4, and what finds them about 13 more. The hash is seeded
+// afresh, so that no file can be made to collide, and ids are compared in full.
 type names struct {
+	ids  idList
 	seed maphash.Seed
-	text []byte
-	end  []int
-	// table is open addressed: half of the hash above the key's number + 1, or 0. It is
-	// nil as long as every key was longer than the one before it, or as long and larger,
-	// as numbers are that count up: then a key that goes on so is new.
-	table []uint64
-	// last tells that only the last key is kept, as number 0: one is new that differs
+	// parts are the table, by hash. It is nil as long as every id was larger than the one
+	// before it, as in sorted data: then one that is larger again is new.
+	parts *[nameParts]namePart
+	// of are other names whose first ones these are, count of them, and nil elsewhere: an
+	// episode may have the id of its person.
+	of    *names
+	count int
+	// last tells that only the last id is kept, as number 0: one is new that differs
 	// from the one before it.
 	last bool
 }
 
+// nameParts is into how many the table is divided, which grow one by one.
+const nameParts = 64
+
+// namePart is open addressed: 32 bits of the hash above the id's number + 1, or 0.
+type namePart struct {
+	table []uint64
+	used  int
+}
+
 func newNames() *names { return &names{seed: maphash.MakeSeed()} }
 
-func (n *names) len() int { return len(n.end) }
+func (n *names) len() int {
+	if n.of != nil {
+		return n.count
+	}
+	return n.ids.n
+}
 
-// at is the text of key i.
+// id is id i.
+func (n *names) id(i int) table.ID {
+	switch {
+	case n.of != nil:
+		return n.of.id(i)
+	case n.ids.kind != table.TextID:
+		return n.ids.at(i)
+	}
+	return table.IDOf(n.at(i))
+}
+
+// at is the text of id i.
 func (n *names) at(i int) []byte {
-	start := 0
-	if i > 0 {
-		start = n.end[i-1]
+	switch {
+	case n.of != nil:
+		return n.of.at(i)
+	case n.ids.kind == table.TextID:
+		return n.ids.at(i).Text
 	}
-	return n.text[start:n.end[i]]
+	id := n.ids.at(i)
+	return id.Append(nil)
 }
 
-// order compares keys by length, and those of one length byte by byte.
-func order(a, b []byte) int {
-	if len(a) != len(b) {
-		return len(a) - len(b)
+// is tells whether an id has number i.
+func (n *names) is(i int, id *table.ID) bool {
+	if n.of != nil {
+		return n.of.is(i, id)
 	}
-	return bytes.Compare(a, b)
+	var at forNumber
+	held, ok := n.ids.held(id, &at)
+	has := n.ids.at(i)
+	return ok && has.Equal(&held)
 }
 
-// find gives the number of a key, if it has one.
-func (n *names) find(key []byte) (int, bool) {
-	if n.table == nil {
-		return sort.Find(len(n.end), func(i int) int { return order(key, n.at(i)) })
+// find gives the number of an id, if it has one.
+func (n *names) find(id *table.ID) (int, bool) {
+	if n.of != nil {
+		i, ok := n.of.find(id)
+		return i, ok && i < n.count
 	}
-	mask := uint64(len(n.table) - 1)
-	tag := maphash.Bytes(n.seed, key) >> 32
-	for h := tag & mask; n.table[h] != 0; h = (h + 1) & mask {
-		if n.table[h]>>32 != tag {
-			continue
-		}
-		if i := int(uint32(n.table[h]) - 1); bytes.Equal(n.at(i), key) {
-			return i, true
-		}
+	var at forNumber
+	held, ok := n.ids.held(id, &at)
+	if !ok || n.ids.n == 0 {
+		return 0, false
 	}
-	return 0, false
-}
-
-// add gives the number of a key, and whether it is new.
-func (n *names) add(key []byte) (int, bool) {
-	if n.last {
-		if len(n.end) > 0 && bytes.Equal(n.text, key) {
+	if n.parts == nil {
+		if last := n.ids.at(n.ids.n - 1); held.Compare(&last) > 0 {
 			return 0, false
 		}
-		n.text = append(n.text[:0], key...)
-		n.end = append(n.end[:0], len(n.text))
-		return 0, true
+		return sort.Find(n.ids.n, func(i int) int {
+			has := n.ids.at(i)
+			return held.Compare(&has)
+		})
 	}
-	if n.table == nil {
-		last := len(n.end) - 1
-		c := 1
+	hash := n.hash(&held)
+	i, _ := n.seek(&n.parts[hash%nameParts], hash, &held)
+	return i, i >= 0
+}
+
+// hash is that of an id as it is held.
+func (n *names) hash(id *table.ID) uint64 {
+	if id.Kind == table.TextID {
+		return maphash.Bytes(n.seed, id.Text)
+	}
+	var b [16]byte
+	binary.LittleEndian.PutUint64(b[:], id.Low)
+	binary.LittleEndian.PutUint64(b[8:], id.High)
+	return maphash.Bytes(n.seed, b[:])
+}
+
+// start is where the search for a hash begins.
+func (p *namePart) start(tag uint64) int { return int(tag * uint64(len(p.table)) >> 32) }
+
+// seek finds the number of an id as it is held, or -1, and the place that it has in the table or
+// may take.
+func (n *names) seek(p *namePart, hash uint64, id *table.ID) (number, place int) {
+	if len(p.table) == 0 {
+		return -1, 0
+	}
+	tag := hash >> 32
+	for h := p.start(tag); ; h++ {
+		if h == len(p.table) {
+			h = 0
+		}
+		entry := p.table[h]
+		if entry == 0 {
+			return -1, h
+		}
+		if entry>>32 == tag {
+			i := int(uint32(entry) - 1)
+			if has := n.ids.at(i); has.Equal(id) {
+				return i, h
+			}
+		}
+	}
+}
+
+// add gives the number of an id, and whether it is new.
+func (n *names) add(id *table.ID) (int, bool) {
+	switch {
+	case n.last:
+		return n.addLast(id)
+	case n.of != nil:
+		n.part()
+	case n.parts == nil && n.ids.goesOn(id):
+		n.ids.add(id)
+		return n.ids.n - 1, true
+	}
+	var at forNumber
+	held, ok := n.ids.held(id, &at)
+	if !ok {
+		if n.ids.admit(id.Kind); n.ids.n > 0 { // in another order
+			n.index()
+		}
+		held, _ = n.ids.held(id, &at)
+	}
+	if n.parts == nil {
+		last, c := n.ids.n-1, 1
 		if last >= 0 {
-			c = order(key, n.at(last))
+			before := n.ids.at(last)
+			c = held.Compare(&before)
 		}
 		switch {
 		case c == 0:
 			return last, false
 		case c > 0:
-			n.text = append(n.text, key...)
-			n.end = append(n.end, len(n.text))
+			n.ids.add(&held)
 			return last + 1, true
 		}
 		n.index()
 	}
-	mask := uint64(len(n.table) - 1)
-	tag := maphash.Bytes(n.seed, key) >> 32
-	h := tag & mask
-	for ; n.table[h] != 0; h = (h + 1) & mask {
-		if n.table[h]>>32 != tag {
-			continue
-		}
-		if i := int(uint32(n.table[h]) - 1); bytes.Equal(n.at(i), key) {
-			return i, false
+	hash := n.hash(&held)
+	p := &n.parts[hash%nameParts]
+	number, place := n.seek(p, hash, &held)
+	if number >= 0 {
+		return number, false
+	}
+	n.ids.add(&held)
+	p.put(place, hash, n.ids.n)
+	return n.ids.n - 1, true
+}
+
+func (n *names) addLast(id *table.ID) (int, bool) {
+	if n.ids.n > 0 && n.is(0, id) {
+		return 0, false
+	}
+	if n.ids.n == 0 {
+		n.ids.add(&table.ID{Text: id.Append(nil)})
+		return 0, true
+	}
+	c := &n.ids.chunks[0]
+	c.text = id.Append(c.text[:0])
+	c.end[0] = uint32(len(c.text))
+	return 0, true
+}
+
+// put enters an id's number + 1 in its place.
+func (p *namePart) put(place int, hash uint64, number int) {
+	if 4*(p.used+1) > 3*len(p.table) {
+		p.grow(max(16, len(p.table)*3/2))
+		place = p.free(hash >> 32)
+	}
+	p.table[place] = hash>>32<<32 | uint64(number)
+	p.used++
+}
+
+// free is the place for a hash that is new.
+func (p *namePart) free(tag uint64) int {
+	h := p.start(tag)
+	for p.table[h] != 0 {
+		if h++; h == len(p.table) {
+			h = 0
 		}
 	}
-	n.text = append(n.text, key...)
-	n.end = append(n.end, len(n.text))
-	n.table[h] = tag<<32 | uint64(len(n.end))
-	if 4*len(n.end) > 3*len(n.table) {
-		n.grow()
+	return h
+}
+
+func (p *namePart) grow(size int) {
+	old := p.table
+	p.table = make([]uint64, size)
+	for _, entry := range old {
+		if entry != 0 {
+			p.table[p.free(entry>>32)] = entry
+		}
 	}
-	return len(n.end) - 1, true
 }
 
 // index makes the table.
 func (n *names) index() {
-	size := 16
-	for 4*(len(n.end)+1) > 3*size {
-		size *= 2
-	}
-	n.table = make([]uint64, size)
-	mask := uint64(size - 1)
-	for i := range n.end {
-		tag := maphash.Bytes(n.seed, n.at(i)) >> 32
-		h := tag & mask
-		for n.table[h] != 0 {
-			h = (h + 1) & mask
+	n.parts = new([nameParts]namePart)
+	if each := n.ids.n / nameParts * 3 / 2; each > 16 {
+		for i := range n.parts {
+			n.parts[i].table = make([]uint64, each)
 		}
-		n.table[h] = tag<<32 | uint64(i+1)
+	}
+	for i := range n.ids.n {
+		id := n.ids.at(i)
+		hash := n.hash(&id)
+		p, place := &n.parts[hash%nameParts], 0
+		if len(p.table) > 0 {
+			place = p.free(hash >> 32)
+		}
+		p.put(place, hash, i+1)
 	}
 }
 
-// join adds all keys of another, in order. It reports false where one of them is known.
-func (n *names) join(o *names) bool {
-	if n.table == nil && o.table == nil && len(n.end) > 0 && len(o.end) > 0 && order(o.at(0), n.at(len(n.end)-1)) > 0 {
-		before := len(n.text)
-		n.text = append(n.text, o.text...)
-		n.end = slices.Grow(n.end, len(o.end))
-		for _, end := range o.end {
-			n.end = append(n.end, before+end)
-		}
-		return true
+// pair is add of an id beside which another one follows, in the names that these are the
+// first of so far.
+func (n *names) pair(id, beside *table.ID) (int, bool) {
+	if n.of == nil || n.last {
+		return n.add(id)
 	}
+	if i, ok := n.find(id); ok {
+		return i, false
+	}
+	if n.of.len() != n.count || !id.Equal(beside) || id.Missing() {
+		return n.add(id)
+	}
+	n.count++
+	return n.count - 1, true
+}
+
+// allOf tells that all of others are these.
+func (n *names) allOf(of *names) bool { return n.of == of && n.count == of.len() }
+
+// part makes the names a list of their own.
+func (n *names) part() {
+	of, count := n.of, n.count
+	n.of = nil
+	n.ids = of.ids.first(count)
+	if of.parts != nil {
+		n.index()
+	}
+}
+
+// join adds all ids of another, in order. It reports false where one of them is known.
+func (n *names) join(o *names) bool {
 	for i := range o.len() {
-		if _, fresh := n.add(o.at(i)); !fresh {
+		id := o.id(i)
+		if _, fresh := n.add(&id); !fresh {
 			return false
 		}
 	}
 	return true
 }
 
-func (n *names) grow() {
-	old := n.table
-	n.table = make([]uint64, 2*len(old))
-	mask := uint64(len(n.table) - 1)
-	for _, entry := range old {
-		if entry == 0 {
-			continue
-		}
-		h := entry >> 32 & mask
-		for n.table[h] != 0 {
-			h = (h + 1) & mask
-		}
-		n.table[h] = entry
-	}
-}
-
-// strings gives the text of every key; they share one allocation.
+// strings gives the text of every id.
 func (n *names) strings() []string {
-	all := string(n.text)
-	out := make([]string, len(n.end))
-	start := 0
-	for i, end := range n.end {
-		out[i] = all[start:end]
-		start = end
+	if n.of != nil {
+		return n.of.strings()[:n.count]
 	}
-	return out
+	return n.ids.strings()
 }

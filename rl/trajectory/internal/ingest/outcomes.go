@@ -165,13 +165,16 @@ func (s *Stream) lookUp() (value, event float64) {
 		ids, number = s.episodes, s.ep.Number
 	}
 	none := math.NaN()
-	if number < 0 || len(ids.at(number)) == 0 { // which is told
+	if number < 0 {
 		return none, none
 	}
-	id := ids.at(number)
-	at, ok := t.ids.find(id)
+	id := ids.id(number)
+	if id.Missing() { // which is told
+		return none, none
+	}
+	at, ok := t.ids.find(&id)
 	if !ok {
-		return s.noOutcomeOf(id), none
+		return s.noOutcomeOf(&id), none
 	}
 	s.join(at)
 	if u, bad := t.unusable[at]; bad {
@@ -198,7 +201,7 @@ func (t *outcomes) fault(id int, u unusable) *trajectory.InputError {
 // noOutcomeOf is about an episode whose id has no row among the outcomes, or one that is
 // spelled in another way, which is a fault as it is within one file. It gives what is stated of
 // ids without a row.
-func (s *Stream) noOutcomeOf(id []byte) float64 {
+func (s *Stream) noOutcomeOf(id *table.ID) float64 {
 	t, column, here := s.outcomes, s.o.OutcomeBy, s.lastRow()
 	if at, clash := t.spellings.like(t.ids, id); clash {
 		s.faults.add(here, &trajectory.InputError{File: s.files[here.file], Row: here.row, Column: column,
@@ -223,15 +226,15 @@ func (s *Stream) lastRow() place {
 }
 
 // like finds an id of which another one is another spelling.
-func (s *spellings) like(ids *names, id []byte) (place, bool) {
-	plain := id
-	if !isPlain(id) {
-		plain = plainID(id)
+func (s *spellings) like(ids *names, id *table.ID) (place, bool) {
+	plain := *id
+	if id.Kind == table.TextID && !isPlain(id.Text) {
+		plain = table.IDOf(plainID(id.Text))
 	}
-	if i, ok := s.odd.find(plain); ok {
+	if i, ok := s.odd.find(&plain); ok {
 		return s.place(s.unit[i]), true
 	}
-	if i, ok := ids.find(plain); ok {
+	if i, ok := ids.find(&plain); ok {
 		return s.place(i), true
 	}
 	return place{}, false

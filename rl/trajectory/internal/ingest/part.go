@@ -19,7 +19,19 @@ type parts struct {
 	begun  bool
 	held   bool // the last episode read begins the next part
 	person int  // of the last episode that was taken
-	apart  bool
+	latest int  // person
+}
+
+// errApart ends the reading by parts where persons do not stand together.
+var errApart = errors.New("a person comes again after others")
+
+// comesAgain tells whether persons of a stream that is read by parts have come in between.
+func (s *Stream) comesAgain(person int) bool {
+	if !s.parts.begun || person < s.parts.latest {
+		return s.parts.begun
+	}
+	s.parts.latest = person
+	return false
 }
 
 // Part replaces d by the next persons, all of their episodes, and keeps its memory.
@@ -28,11 +40,14 @@ type parts struct {
 func (s *Stream) Part(d *trajectory.Dataset) error {
 	emptied(d)
 	if !s.parts.begun {
-		s.parts.begun, s.parts.person = true, -1
+		s.parts.begun, s.parts.person, s.parts.latest, s.tally.lastAlone = true, -1, -1, true
 	}
 	first := s.parts.person
 	for {
 		if !s.parts.held {
+			if s.quickly(d, first) {
+				break
+			}
 			_, err := s.Next()
 			if errors.Is(err, io.EOF) && s.parts.person > first {
 				break
@@ -42,10 +57,6 @@ func (s *Stream) Part(d *trajectory.Dataset) error {
 			}
 		}
 		s.parts.held = false
-		if s.ep.Person < s.parts.person {
-			s.parts.apart = true
-			return errors.New("a person comes again after others")
-		}
 		if s.ep.Person > s.parts.person {
 			if d.Rows() >= partRows || s.parts.person-first >= partPersons {
 				s.parts.held = true
@@ -64,7 +75,7 @@ func (s *Stream) Part(d *trajectory.Dataset) error {
 }
 
 // Apart tells that Part failed because a person's episodes do not stand together.
-func (s *Stream) Apart() bool { return s.parts.apart }
+func (s *Stream) Apart() bool { return s.err == errApart }
 
 // PersonIDs are the names of the persons met so far, nil where they have none.
 func (s *Stream) PersonIDs() []string {

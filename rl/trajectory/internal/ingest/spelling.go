@@ -5,6 +5,8 @@ import (
 	"slices"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // place is a row of a file, and what of it: names come before the rest, where others look
@@ -20,7 +22,7 @@ const (
 // spellings finds ids of units that are one id in two spellings ([plainID]). A unit that
 // is written in two ways would have its contribution counted, and its caps applied, twice.
 type spellings struct {
-	first []uint64 // where each unit was first seen: file and row
+	first integers // where each unit was first seen: file and row
 	// odd holds the plain spelling of the ids that are not in it, and whose they
 	// are. Mostly it is empty.
 	odd  *names
@@ -36,32 +38,35 @@ const rowBits = 47
 
 // add enters a unit, the next in number, and reports an earlier one of which it is
 // another spelling.
-func (s *spellings) add(ids *names, unit int, at place) (place, bool) {
-	s.first = append(s.first, uint64(at.file)<<rowBits|uint64(at.row))
-	id := ids.at(unit)
+func (s *spellings) add(ids *names, id *table.ID, unit int, at place) (place, bool) {
+	s.first.add(int64(at.file)<<rowBits | int64(at.row))
 	if s.isPlain(id) {
-		_, clash := s.odd.find(id)
+		if s.odd.len() == 0 {
+			return place{}, false
+		}
+		i, clash := s.odd.find(id)
 		if !clash {
 			return place{}, false
 		}
-	}
-	plain := s.plainID(id)
-	if i, ok := s.odd.find(plain); ok {
 		return s.place(s.unit[i]), true
 	}
-	if bytes.Equal(plain, id) {
+	plain := table.IDOf(s.plainID(id.Append(nil)))
+	if i, ok := s.odd.find(&plain); ok {
+		return s.place(s.unit[i]), true
+	}
+	if plain.Equal(id) {
 		return place{}, false
 	}
-	if i, ok := ids.find(plain); ok {
+	if i, ok := ids.find(&plain); ok {
 		return s.place(i), true
 	}
-	s.odd.add(plain)
+	s.odd.add(&plain)
 	s.unit = append(s.unit, unit)
 	return place{}, false
 }
 
 func (s *spellings) place(unit int) place {
-	at := s.first[unit]
+	at := s.first.at(unit)
 	return place{file: int(at >> rowBits), row: int(at & (1<<rowBits - 1))}
 }
 

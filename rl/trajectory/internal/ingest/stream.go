@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -34,11 +33,12 @@ type Stream struct {
 	at    int          // next row of the batch
 	run   [keys]int    // the run that holds row at
 	sound [blocks]bool // the batch needs no further look at these columns
+	clean bool         // nor at anything but ids, steps and where flags stand
 
 	episodes, persons *names
 	spellings         *spellings // of the ids of units
 	unnamed           int        // persons who are rows, in files without persons
-	tally             []tally
+	tally             tallies
 	unused            trajectory.Unused
 	repaired          trajectory.Repaired
 	replaced          map[string]int // observations, by their names
@@ -63,6 +63,7 @@ type Stream struct {
 	arranged *arranged // rows that are put in order, else nil
 	window   *window   // what is read of a file that several streams read, else nil
 	joins    joinState
+	others   []other             // files after the first one that streams read stretches of
 	hear     func(Mention) error // of ids, which it checks in place of the stream; else nil
 
 	beside   table.Format // of outcomes in files of their own, besides
@@ -134,6 +135,10 @@ func (s *Stream) Close() error {
 		s.table = nil
 		err = t.Close()
 	}
+	for _, o := range s.others {
+		err = errors.Join(err, o.table.Close())
+	}
+	s.others = nil
 	if s.arranged != nil {
 		err = errors.Join(err, s.arranged.Close())
 	}
@@ -146,7 +151,9 @@ func (s *Stream) Close() error {
 func (s *Stream) Next() (*trajectory.Episode, error) {
 	for s.err == nil {
 		ok, err := s.assemble()
-		if err == nil && ok && s.faults.total == 0 {
+		if err == nil && ok && s.faults.total == 0 && s.comesAgain(s.ep.Person) {
+			err = errApart
+		} else if err == nil && ok && s.faults.total == 0 {
 			kept := s.cap()
 			if err = s.ended(); kept && s.faults.total == 0 {
 				return &s.ep, nil
@@ -263,22 +270,22 @@ func (s *Stream) segment() (hi int, same bool, err error) {
 		if s.arranged != nil {
 			hi = s.arranged.within(s.at, hi)
 		}
-		id := runs.Key(i)
+		id := runs.ID(i)
 		switch {
-		case len(id) == 0:
+		case id.Missing():
 			// The rows are taken for a part of the episode at hand, if there is one.
 			if err := s.missing(s.at, hi, s.naming(), "give every row the id of its "+s.whose()); err != nil {
 				return 0, false, err
 			}
 			s.nameless, s.state.nameless = true, true
 			if !s.state.begun {
-				s.ep.Number, _ = s.episodes.add(id)
+				s.ep.Number, _ = s.episodes.add(&id)
 			}
 		case !s.state.begun:
-			if err := s.named(id); err != nil {
+			if err := s.named(&id); err != nil {
 				return 0, false, err
 			}
-		case !bytes.Equal(s.episodes.at(s.ep.Number), id):
+		case !s.episodes.is(s.ep.Number, &id):
 			return 0, false, nil
 		default:
 			s.nameless = false

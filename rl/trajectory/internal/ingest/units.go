@@ -1,17 +1,17 @@
 package ingest
 
 import (
-	"bytes"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Persons is the number of persons met so far.
 func (s *Stream) Persons() int {
 	n := s.people().len() + s.unnamed
-	if _, ok := s.people().find(nil); ok { // whose id is missing
+	if _, ok := s.people().find(&table.ID{}); ok { // whose id is missing
 		n--
 	}
 	return n
@@ -26,25 +26,29 @@ func (s *Stream) people() *names {
 }
 
 // named gives a new episode its number.
-func (s *Stream) named(id []byte) error {
-	number, fresh := s.episodes.add(id)
+func (s *Stream) named(id *table.ID) error {
+	var beside table.ID
+	if s.bound.hasKey[keyUnit] {
+		beside = s.batch.Keys[keyUnit].ID(s.advance(keyUnit))
+	}
+	number, fresh := s.episodes.pair(id, &beside)
 	s.ep.Number = number
 	at := place{s.index, s.batch.Row[s.at], ofEpisode}
 	if s.hear != nil {
 		return s.mention(false, id, at)
 	}
-	return s.numbered(number, fresh, at)
+	return s.numbered(id, number, fresh, at)
 }
 
 // numbered checks the id of a new episode.
-func (s *Stream) numbered(number int, fresh bool, at place) error {
+func (s *Stream) numbered(id *table.ID, number int, fresh bool, at place) error {
 	switch {
 	case !fresh && s.o.Steps.Sort:
 		return s.apart(at)
 	case !fresh:
 		return s.noteAt(at, s.faultAt(at, s.naming(), "an earlier episode has this id", s.remedyOrder(), trajectory.ErrEpisode))
 	case s.people() == s.episodes:
-		return s.spelled(s.naming(), number, at)
+		return s.spelled(s.naming(), id, number, at)
 	}
 	return nil
 }
@@ -112,7 +116,8 @@ func (s *Stream) person(hi int) error {
 	}
 	runs := &s.batch.Keys[keyUnit]
 	for i, row := s.advance(keyUnit), s.at; row < hi; i, row = i+1, runs.End(i) {
-		if err := s.owner(runs.Key(i), row, !s.state.begun && row == s.at); err != nil {
+		id := runs.ID(i)
+		if err := s.owner(&id, row, !s.state.begun && row == s.at); err != nil {
 			return err
 		}
 	}
@@ -121,19 +126,19 @@ func (s *Stream) person(hi int) error {
 
 // owner takes the unit of a row on: the first row of an episode decides whose it
 // is.
-func (s *Stream) owner(unit []byte, row int, first bool) error {
+func (s *Stream) owner(unit *table.ID, row int, first bool) error {
 	switch {
-	case !first && bytes.Equal(unit, s.persons.at(s.ep.Person)):
+	case !first && s.persons.is(s.ep.Person, unit):
 		return nil
 	case s.bound.faultyID(s.batch, row, canon.Unit):
-	case len(unit) == 0 && first && s.o.EpisodePerPerson: // told of the same column
-	case len(unit) == 0 && !first:
+	case unit.Missing() && first && s.o.EpisodePerPerson: // told of the same column
+	case unit.Missing() && !first:
 		return s.missing(row, row+1, canon.Unit, "give every row the id of its person")
 	case !first:
 		if err := s.note(s.fault(row, canon.Unit, "changes within an episode", "give all rows of an episode to one person", trajectory.ErrEpisode)); err != nil {
 			return err
 		}
-	case len(unit) == 0:
+	case unit.Missing():
 		if err := s.missing(row, row+1, canon.Unit, "give every row the id of its person"); err != nil {
 			return err
 		}
@@ -144,18 +149,17 @@ func (s *Stream) owner(unit []byte, row int, first bool) error {
 		if s.hear != nil {
 			return s.mention(true, unit, at)
 		}
-		return s.spelled(canon.Unit, s.ep.Person, at)
+		return s.spelled(canon.Unit, unit, s.ep.Person, at)
 	}
 	return nil
 }
 
 // spelled refuses a new unit whose id is another spelling of an earlier one, or could
 // be one without its being seen.
-func (s *Stream) spelled(column string, unit int, at place) error {
-	names := s.people()
+func (s *Stream) spelled(column string, id *table.ID, unit int, at place) error {
 	s.spellings.joined = s.joinedUnits()
-	before, clash := s.spellings.add(names, unit, at)
-	if id := names.at(unit); !s.spellings.isPlain(id) && unseen(id) {
+	before, clash := s.spellings.add(s.people(), id, unit, at)
+	if !s.spellings.isPlain(id) && unseen(id.Text) {
 		return s.noteAt(at, s.faultAt(at, column, "holds a character that cannot be seen", "write ids without control, zero-width and soft-hyphen characters and byte order marks", trajectory.ErrValue))
 	}
 	if !clash {

@@ -116,6 +116,8 @@ type nobody struct{}
 
 func (nobody) Append([]byte, int) {}
 
+func (nobody) AppendNumber(int64, int) {}
+
 // Beyond implements [table.Stretch].
 func (s *stretch) Beyond() { s.rows, s.failed = s.all, nil }
 

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"sort"
+	"strconv"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -277,38 +278,97 @@ const MaxKey = 4096
 // episode repeat from row to row. The runs of n rows are those from 0 on, up to
 // the one whose End is n.
 type Runs struct {
-	// end[i] is one more than the last row of run i; text from off[i] to
-	// off[i+1] is its key, empty where it is missing.
-	end  []int
-	off  []int
-	text []byte
+	// end[i] is one more than the last row of run i; short[i] is its key, but for a text,
+	// which is that from off[i] to off[i+1].
+	end     []int
+	off     []int
+	text    []byte
+	short   []shortID
+	written []byte
+}
+
+// shortID is an id without its text.
+type shortID struct {
+	high, low uint64
+	kind      IDKind
 }
 
 func (r *Runs) reset() {
-	r.end, r.text = r.end[:0], r.text[:0]
+	r.end, r.text, r.short, r.written = r.end[:0], r.text[:0], r.short[:0], r.written[:0]
 	r.off = append(r.off[:0], 0)
 }
 
 // Append adds n rows with one key; an empty key is a missing one.
 func (r *Runs) Append(key []byte, n int) {
+	last := len(r.end) - 1
+	if last >= 0 && r.off[last] < r.off[last+1] && bytes.Equal(r.text[r.off[last]:], key) {
+		r.end[last] += n
+		return
+	}
+	id := IDOf(key)
+	r.add(&id, n)
+}
+
+// AppendNumber adds n rows whose key is a number.
+func (r *Runs) AppendNumber(v int64, n int) {
+	if v <= -1e18 || v >= 1e18 { // more than mostDigits
+		r.Append(strconv.AppendInt(nil, v, 10), n)
+		return
+	}
 	if last := len(r.end) - 1; last >= 0 {
-		if bytes.Equal(r.Key(last), key) {
+		if s := &r.short[last]; s.kind == NumberID && s.low == uint64(v) {
 			r.end[last] += n
 			return
 		}
 		n += r.end[last]
 	}
 	r.end = append(r.end, n)
-	r.text = append(r.text, key...)
 	r.off = append(r.off, len(r.text))
+	r.short = append(r.short, shortID{low: uint64(v), kind: NumberID})
+}
+
+func (r *Runs) add(id *ID, n int) {
+	if last := len(r.end) - 1; last >= 0 {
+		if before := r.ID(last); id.Equal(&before) {
+			r.end[last] += n
+			return
+		}
+		n += r.end[last]
+	}
+	r.end = append(r.end, n)
+	r.text = append(r.text, id.Text...)
+	r.off = append(r.off, len(r.text))
+	r.short = append(r.short, shortID{id.High, id.Low, id.Kind})
 }
 
 // End is one more than the last row of a run.
 func (r *Runs) End(run int) int { return r.end[run] }
 
-// Key is the key of a run, empty where it is missing. It is overwritten by the
+// Start is the first row of a run.
+func (r *Runs) Start(run int) int {
+	if run == 0 {
+		return 0
+	}
+	return r.end[run-1]
+}
+
+// ID is the key of a run, missing where it is. It is overwritten by the next batch.
+func (r *Runs) ID(run int) ID {
+	s := &r.short[run]
+	return ID{Kind: s.kind, Text: r.text[r.off[run]:r.off[run+1]], High: s.high, Low: s.low}
+}
+
+// Key is the text of the key of a run, empty where it is missing. It is overwritten by the
 // next batch.
-func (r *Runs) Key(run int) []byte { return r.text[r.off[run]:r.off[run+1]] }
+func (r *Runs) Key(run int) []byte {
+	id := r.ID(run)
+	if len(id.Text) > 0 || id.Kind == TextID {
+		return id.Text
+	}
+	from := len(r.written)
+	r.written = id.Append(r.written)
+	return r.written[from:]
+}
 
 // At is the key of a row, nil when it is missing.
 func (r *Runs) At(row int) []byte {

@@ -3,10 +3,12 @@ package table_test
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Runs give back the keys that went in, row by row and run by run, and no two
@@ -20,10 +22,14 @@ func TestRunsKeepKeys(t *testing.T) {
 			b.Reset()
 			var want []string
 			for range rapid.IntRange(1, 20).Draw(t, "runs") {
-				key := rapid.SampledFrom([]string{"", "a", "b", "ab", "ba"}).Draw(t, "key")
+				key := rapid.SampledFrom([]string{"", "a", "b", "ab", "ba", "0", "7", "07", "-7", "-0", "123456789012345678", "1234567890123456789"}).Draw(t, "key")
 				n := rapid.IntRange(1, 3).Draw(t, "rows")
 				scratch = append(scratch[:0], key...)
-				runs.Append(scratch, n)
+				if v, err := strconv.ParseInt(key, 10, 64); err == nil && fmt.Sprint(v) == key && rapid.Bool().Draw(t, "as number") {
+					runs.AppendNumber(v, n)
+				} else {
+					runs.Append(scratch, n)
+				}
 				for range n {
 					want = append(want, key)
 				}
@@ -32,6 +38,9 @@ func TestRunsKeepKeys(t *testing.T) {
 			for run := 0; row < len(want); run++ {
 				if run > 0 && string(runs.Key(run)) == string(runs.Key(run-1)) {
 					t.Fatalf("runs %d and %d have one key", run-1, run)
+				}
+				if id, as := runs.ID(run), table.IDOf([]byte(want[row])); !id.Equal(&as) || string(id.Append(nil)) != want[row] || id.Missing() != (want[row] == "") {
+					t.Fatalf("row %d: %v, want %q", row, id, want[row])
 				}
 				for ; row < runs.End(run); row++ {
 					if got := runs.At(row); string(got) != want[row] || string(runs.Key(run)) != want[row] || (got == nil) != (want[row] == "") {
