@@ -22,7 +22,9 @@ import (
 // A person's residual of a cell is the mean over that person's first visits of
 // states in the cell. It keeps a workspace and may not be shared by goroutines.
 type residuals struct {
-	s      *value.Sample
+	of     *value.Walk
+	s      *value.Sample // of the person at hand
+	finite feature.Finite
 	values []float64 // V by cell
 	none   float64   // V where an observation holds no state
 	limits residualLimits
@@ -36,7 +38,8 @@ type residuals struct {
 	count   []float64 // by place in walked
 	slot    []int32   // by cell: 1 + place in walked
 	first   []float64 // by state: residual from the first visit in this episode
-	stamp   []int32   // by state: 1 + the episode that visited it last
+	stamp   []int32   // by state: the mark of the episode that visited it last
+	mark    int32     // of the episode at hand
 	touched []int32
 }
 
@@ -63,12 +66,12 @@ func (l *residualLimits) clip(e, v float64) float64 {
 	return min(max(e, l.returns.Min-v), l.returns.Max-v)
 }
 
-func newResiduals(s *value.Sample, values []float64, none float64, limits residualLimits) *residuals {
+func newResiduals(s value.Persons, f feature.Finite, values []float64, none float64, limits residualLimits) *residuals {
 	return &residuals{
-		s: s, values: values, none: none, limits: limits,
-		slot:  make([]int32, s.Dim),
-		first: make([]float64, s.States),
-		stamp: make([]int32, s.States),
+		of: s.Walk(), finite: f, values: values, none: none, limits: limits,
+		slot:  make([]int32, f.Dim()),
+		first: make([]float64, f.States()),
+		stamp: make([]int32, f.States()),
 	}
 }
 
@@ -82,6 +85,7 @@ func (r *residuals) person(p int) {
 		r.slot[c] = 0
 	}
 	r.walked, r.sum, r.count = r.walked[:0], r.sum[:0], r.count[:0]
+	r.s, p = r.of.At(p)
 	lo, hi := r.s.Episodes(p)
 	for e := lo; e < hi; e++ {
 		r.walk(e)
@@ -119,7 +123,8 @@ func (r *residuals) walk(episode int) {
 	s := r.s
 	lo, hi := s.Rows(episode)
 	reward, cells, states := s.Data.Reward, s.Cell, s.State
-	mark := int32(episode + 1)
+	r.mark++
+	mark := r.mark
 	// ahead is V + e after the row.
 	ahead, row := 0.0, hi-1
 	switch next := s.Next[row]; next {
@@ -156,7 +161,7 @@ func (r *residuals) visit(state int32, e float64, mark int32) {
 }
 
 func (r *residuals) add(state int32) {
-	cell := int32(r.s.Features.(feature.Finite).Cell(int(state)))
+	cell := int32(r.finite.Cell(int(state)))
 	i := r.slot[cell] - 1
 	if i < 0 {
 		i = int32(len(r.walked))
@@ -196,27 +201,24 @@ type returnsByCell struct {
 	mean  []float64
 }
 
-// newReturnsByCell walks through the persons of an on-policy sample once; it
-// returns nil off-policy.
-func newReturnsByCell(s *value.Sample, limits residualLimits) *returnsByCell {
-	if !s.OnPolicy() {
-		return nil
-	}
-	persons := s.Data.Persons()
+// newReturnsByCell walks through persons once, on-policy.
+func newReturnsByCell(s value.Persons, f feature.Finite, limits residualLimits) *returnsByCell {
+	persons := s.Persons()
 	c := &returnsByCell{known: make([]bool, persons), start: make([]int, persons+1)}
-	r := newResiduals(s, make([]float64, s.Dim), 0, limits) // V = 0: residuals are returns
-	for p := range persons {
-		c.known[p] = true
+	r, walk := newResiduals(s, f, make([]float64, f.Dim()), 0, limits), s.Walk() // V = 0: residuals are returns
+	for i := range persons {
+		c.known[i] = true
+		s, p := walk.At(i)
 		lo, hi := s.Episodes(p)
 		for e := lo; e < hi; e++ {
-			c.known[p] = c.known[p] && s.Data.Ended(e)
+			c.known[i] = c.known[i] && s.Data.Ended(e)
 		}
-		if c.known[p] {
-			r.person(p)
+		if c.known[i] {
+			r.person(i)
 			c.cell = append(c.cell, r.cells...)
 			c.mean = append(c.mean, r.mean...)
 		}
-		c.start[p+1] = len(c.cell)
+		c.start[i+1] = len(c.cell)
 	}
 	return c
 }

@@ -104,10 +104,12 @@ func (f *Fitted) Upper(x []float64, action int) float64 {
 	return max(1/(1+others), l.Floor)
 }
 
-// Apply divides the ratios of the sample by the limits that the noisy sums of all rounds make.
-func (l Logistic) Apply(s *value.Sample, c Choices, sums [][]float64) {
+// Divider divides the ratios of samples by the limits that the noisy sums of all rounds make.
+func (l Logistic) Divider(sums [][]float64) func(s *value.Sample, c Choices) {
 	f := l.Fit(sums)
-	divide(s, c.Action, func(row, action int) float64 { return f.Upper(c.X[row*l.Dim:(row+1)*l.Dim], action) })
+	return func(s *value.Sample, c Choices) {
+		divide(s, c.Action, func(row, action int) float64 { return f.Upper(c.X[row*l.Dim:(row+1)*l.Dim], action) })
+	}
 }
 
 // Unprotected are the probabilities of what was done, row by row, at the largest

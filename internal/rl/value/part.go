@@ -1,0 +1,107 @@
+package value
+
+import (
+	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// Part is some persons, whole, with the importance ratios of their rows under each of several
+// policies: as it is, or packed in few bytes a row, without names and places in files.
+type Part struct {
+	persons int
+	whole   *trajectory.Dataset // nil of a packed part
+	ratios  [][]float64         // of a part as it is: by policy, nil on-policy
+	packed  packed
+}
+
+// Persons is how many there are.
+func (p *Part) Persons() int { return p.persons }
+
+// Keep makes a part of a dataset and keeps both slices, which are not to be changed.
+func Keep(d *trajectory.Dataset, ratios [][]float64) *Part {
+	return &Part{persons: d.Persons(), whole: d, ratios: ratios}
+}
+
+// packed is a dataset in narrow columns.
+type packed struct {
+	rest                     trajectory.Dataset // what is not by row, but for starts
+	persons, episodes        []int32            // starts
+	obs, reward, prob, probs []column
+	target, discount         []column
+	ratios                   [][]column
+	action                   []column
+}
+
+// Pack makes a part that keeps nothing of its arguments.
+func Pack(d *trajectory.Dataset, ratios [][]float64) *Part {
+	p := packed{
+		persons: starts(d.PersonStart), episodes: starts(d.EpisodeStart),
+		obs: narrowed(d.Obs, len(d.Columns)), reward: narrowed(d.Reward, 1), prob: narrowed(d.BehaviorProb, 1), probs: narrowed(d.ActionProbs, d.Actions),
+		target: narrowed(d.TargetProb, 1), discount: narrowed(d.Discount, 1),
+	}
+	if d.Action != nil {
+		wide := make([]float64, len(d.Action))
+		for i, a := range d.Action {
+			wide[i] = float64(a)
+		}
+		p.action = narrowed(wide, 1)
+	}
+	for _, rho := range ratios {
+		p.ratios = append(p.ratios, narrowed(rho, 1))
+	}
+	p.rest = trajectory.Dataset{
+		Columns: d.Columns, Actions: d.Actions, LeftOut: slices.Clone(d.LeftOut), Lost: slices.Clone(d.Lost),
+		Terminated: slices.Clone(d.Terminated), Final: slices.Clone(d.Final), HasFinal: slices.Clone(d.HasFinal), Lacks: slices.Clone(d.Lacks),
+	}
+	return &Part{persons: d.Persons(), packed: p}
+}
+
+// starts are the same in fewer bytes: a part has fewer than 2^31 rows.
+func starts(x []int) []int32 {
+	out := make([]int32, len(x))
+	for i, v := range x {
+		out[i] = int32(v)
+	}
+	return out
+}
+
+// unpack writes the part to d, and its ratios to rho, in place of what they held.
+func (p *Part) unpack(d *trajectory.Dataset, rho [][]float64) {
+	q, old := &p.packed, *d
+	*d = q.rest
+	d.PersonStart, d.EpisodeStart = began(old.PersonStart, q.persons), began(old.EpisodeStart, q.episodes)
+	rows := d.EpisodeStart[len(d.EpisodeStart)-1]
+	d.Obs, d.Reward, d.BehaviorProb = widened(old.Obs, q.obs, rows), widened(old.Reward, q.reward, rows), widened(old.BehaviorProb, q.prob, rows)
+	d.ActionProbs, d.TargetProb, d.Discount = widened(old.ActionProbs, q.probs, rows), widened(old.TargetProb, q.target, rows), widened(old.Discount, q.discount, rows)
+	d.Action = nil
+	if q.action != nil {
+		d.Action = room(old.Action, rows)
+		q.action[0].number(d.Action)
+	}
+	for i, c := range q.ratios {
+		rho[i] = widened(rho[i], c, rows)
+	}
+}
+
+func began(dst []int, x []int32) []int {
+	dst = room(dst, len(x))
+	for i, v := range x {
+		dst[i] = int(v)
+	}
+	return dst
+}
+
+// number writes a column of whole numbers.
+func (c column) number(dst []int32) {
+	for i := range dst {
+		switch {
+		case c.codes != nil:
+			dst[i] = int32(c.values[c.codes[i]])
+		case len(c.values) == 1:
+			dst[i] = int32(c.values[0])
+		default:
+			dst[i] = int32(c.values[i])
+		}
+	}
+}
