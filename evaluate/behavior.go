@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -108,35 +109,56 @@ func (e EstimatedBehavior) visits(d *trajectory.Dataset) (scalar.Visits, error) 
 	return visits, nil
 }
 
-// Shares are, row by row, the share of the decisions of the same cell that took the
+// Shares say, row by row of some of all persons, the share of the decisions of the same cell that took the
 // same action, or what a regression on the features says of it, and 1 where a decision
 // follows from another. They are not private: they are for the curator of the data alone.
-func (e EstimatedBehavior) Shares(d *trajectory.Dataset, features feature.Map) ([]float64, error) {
+func (e EstimatedBehavior) Shares(all iter.Seq[*trajectory.Dataset], features feature.Map) (func(some *trajectory.Dataset) ([]float64, error), error) {
 	if e.By == byFeatures {
+		return e.fitted(all, features)
+	}
+	of, total := make([]float64, max(e.States, 1)*e.Actions), make([]float64, max(e.States, 1))
+	for d := range all {
+		visits, err := e.visits(d)
+		if err != nil {
+			return nil, err
+		}
+		for _, bin := range visits {
+			if bin >= 0 {
+				of[bin]++
+				total[bin/e.Actions]++
+			}
+		}
+	}
+	return func(d *trajectory.Dataset) ([]float64, error) {
+		visits, err := e.visits(d)
+		out := make([]float64, len(visits))
+		for row, bin := range visits {
+			if out[row] = 1; bin >= 0 {
+				out[row] = of[bin] / total[bin/e.Actions]
+			}
+		}
+		return out, err
+	}, nil
+}
+
+// fitted are the shares of a regression.
+func (e EstimatedBehavior) fitted(all iter.Seq[*trajectory.Dataset], features feature.Map) (func(some *trajectory.Dataset) ([]float64, error), error) {
+	var fault error
+	fit := scalar.Logistic{Dim: features.Dim(), Actions: e.Actions}.Unprotected(func(yield func(scalar.Choices) bool) {
+		for d := range all {
+			c, err := e.choices(d, features)
+			if fault = err; err != nil || !yield(c) {
+				return
+			}
+		}
+	})
+	return func(d *trajectory.Dataset) ([]float64, error) {
 		c, err := e.choices(d, features)
 		if err != nil {
 			return nil, err
 		}
-		return scalar.Logistic{Dim: features.Dim(), Actions: e.Actions}.Unprotected(c), nil
-	}
-	visits, err := e.visits(d)
-	if err != nil {
-		return nil, err
-	}
-	of, all := map[int]float64{}, map[int]float64{}
-	for _, bin := range visits {
-		if bin >= 0 {
-			of[bin]++
-			all[bin/e.Actions]++
-		}
-	}
-	out := make([]float64, len(visits))
-	for row, bin := range visits {
-		if out[row] = 1; bin >= 0 {
-			out[row] = of[bin] / all[bin/e.Actions]
-		}
-	}
-	return out, nil
+		return fit(c), nil
+	}, fault
 }
 
 // withBehavior is the release of a number for which the probabilities of logged actions

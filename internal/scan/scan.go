@@ -35,11 +35,13 @@ func Check(ctx context.Context, s *spec.Spec, progress Progress) (*Scan, error) 
 		if err != nil {
 			return nil, err
 		}
-		scan, notices, err := inParts(ctx, s, plan, progress)
-		if scan != nil || err != nil {
-			return scan, err
+		if byParts(s, plan) {
+			scan, notices, err := inParts(ctx, s, plan, progress)
+			if scan != nil || err != nil {
+				return scan, err
+			}
+			fallback = notices
 		}
-		fallback = notices
 	}
 	w, err := readWhole(ctx, s, progress)
 	if err != nil {
@@ -106,9 +108,7 @@ func wholeOf(s *spec.Spec, read *trajectory.Dataset, notices []string) (whole, e
 		return whole{}, err
 	}
 	notices = append(notices, leftOutNotice(leftOut.Episodes, read.Episodes())...)
-	nobody, err := ungrouped(s, data)
-	if nobody != "" {
-		notices = append(notices, nobody)
-	}
+	nowhere, err := ungrouped(s, data)
+	notices = append(notices, ungroupedNotice(s, nowhere, data.Persons())...)
 	return whole{data, leftOut, notices}, err
 }

@@ -2,9 +2,7 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -36,8 +34,7 @@ func PlanShards(s *spec.Spec) (*evaluate.Plan, error) {
 }
 
 // Shards plans a configuration, refuses what cannot be in shards, and returns what reads
-// them. Several goroutines may use it. Where the method looks at persons one by one
-// it keeps two numbers and the names of each, else all rows.
+// them. Several goroutines may use it.
 func Shards(c config.Config) (shards.Read, error) {
 	s, err := spec.New(c)
 	if err != nil {
@@ -52,7 +49,7 @@ func Shards(c config.Config) (shards.Read, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Count, p.Again = len(p.Persons), plan.Gather() != nil
+		p.Count, p.Again = len(p.Persons), plan.Slim()
 		return p, nil
 	}, nil
 }
@@ -85,11 +82,10 @@ func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool
 	return p, err
 }
 
-// shardInParts reads a shard part by part. It returns nothing where the method needs all
-// of its persons at once, and where anything is wrong with them: who reads them at once
-// then says what.
+// shardInParts reads a shard part by part. It returns nothing where anything is wrong with its persons: who
+// reads them at once then says what.
 func shardInParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool) (*shards.Part, error) {
-	if !byPerson(s, plan) {
+	if !byParts(s, plan) {
 		return nil, nil
 	}
 	stream, err := file.Open(ctx, s.Paths, s.Format, s.Reading)
@@ -97,29 +93,21 @@ func shardInParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn b
 		return nil, err
 	}
 	defer stream.Close()
-	a, w, d := newAssembly(s, plan), weigher{spec: s}, &trajectory.Dataset{}
-	if !warn {
-		a.watch = nil
-	}
-	for {
-		if err := stream.Part(d); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil || !a.add(a.check(&w, d)) {
-			return nil, ctx.Err()
-		}
-	}
-	if a.nobody == nil {
+	a := newAssembly(s, plan, warn)
+	if !a.add(a.readAll(stream, &weigher{spec: s}, &trajectory.Dataset{}, func() bool { return ctx.Err() != nil })) || a.nobody == nil || ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	p := &shards.Part{Persons: stream.PersonIDs(), Episodes: a.kept, Rows: a.rows, Nobody: a.nobody}
-	p.Remarks = append(stream.Notices(), leftOutNotice(a.leftOut, a.episodes)...)
+	p := &shards.Part{Persons: stream.PersonIDs(), Episodes: a.kept, Rows: a.rows, Nobody: a.nobody, Remarks: a.notices(stream)}
 	if warn {
-		doubts, err := contradictions(ctx, s, a.watch.Warnings())
+		doubts, err := a.watch.Warnings()
+		if err == nil {
+			doubts, err = contradictions(ctx, s, doubts)
+		}
 		if err != nil {
 			return nil, err
 		}
 		p.Remarks = append(p.Remarks, doubts...)
 	}
-	p.Ready, err = a.gathering.ReadyPart()
+	p.Ready, p.Sizes, err = a.gathering.ReadyPart(ctx)
 	return p, err
 }

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"github.com/discreet-rl/discreet/internal/spec"
+	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -10,33 +11,46 @@ import (
 // its own.
 type weigher struct {
 	spec *spec.Spec
-	rho  []float64 // memory for ratios, see room
+	rho  [][]float64 // memory for ratios, by policy
 }
 
-// weigh is [Fit] with the number of episodes left out, and the ratios of what is kept, nil
-// on-policy. Where all ratios can be had and all are of the data's own probabilities,
-// nothing is left out for them, and the rows are looked at once.
-func (w *weigher) weigh(d *trajectory.Dataset) (fit *trajectory.Dataset, leftOut int, rho []float64, err error) {
+// weigh is [Fit] with the number of episodes left out, and the ratios of what is kept under
+// every policy, nil on-policy; none where probabilities are to be estimated. Where all ratios
+// can be had, all are of the data's own probabilities and the features can be read, nothing is
+// left out, and the rows are looked at once.
+func (w *weigher) weigh(d *trajectory.Dataset) (fit *trajectory.Dataset, leftOut int, rho [][]float64, err error) {
 	s := w.spec
-	off := !policy.OnPolicy(s.Public.Target)
-	if off && s.Behavior == nil && s.Public.Features == nil {
-		rho = w.room(d.Rows())
-		if policy.CheckedRatios(rho, s.Public.Target, d) == nil {
+	if s.Behavior == nil && s.Public.Behavior == nil && (s.Public.Features == nil || feature.Check(s.Public.Features, d) == nil) {
+		if rho, err = w.ratios(d); err == nil {
 			return d, 0, rho, nil
 		}
 	}
 	fit, repaired, err := Fit(s, d)
-	if err != nil || !off {
+	if err != nil || s.Public.Behavior != nil {
 		return fit, repaired.Episodes, nil, err
 	}
-	rho = w.room(fit.Rows())
-	return fit, repaired.Episodes, rho, policy.CheckedRatios(rho, s.Public.Target, fit)
+	rho, err = w.ratios(fit)
+	return fit, repaired.Episodes, rho, err
 }
 
-// room is memory for n ratios, until it is called again.
-func (w *weigher) room(n int) []float64 {
-	if n > cap(w.rho) {
-		w.rho = make([]float64, n+n/4)
+// ratios are those under every policy, until it is called again.
+func (w *weigher) ratios(d *trajectory.Dataset) ([][]float64, error) {
+	policies := w.spec.Policies()
+	if w.rho == nil {
+		w.rho = make([][]float64, len(policies))
 	}
-	return w.rho[:n]
+	out := make([][]float64, len(policies))
+	for i, target := range policies {
+		if policy.OnPolicy(target) {
+			continue
+		}
+		if n := d.Rows(); n > cap(w.rho[i]) || w.rho[i] == nil {
+			w.rho[i] = make([]float64, n, n+n/4)
+		}
+		out[i] = w.rho[i][:d.Rows()]
+		if err := policy.CheckedRatios(out[i], target, d); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
 }

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -112,27 +113,31 @@ func (l Logistic) Divider(sums [][]float64) func(s *value.Sample, c Choices) {
 	}
 }
 
-// Unprotected are the probabilities of what was done, row by row, at the largest
-// likelihood, without noise. They are not private.
-func (l Logistic) Unprotected(c Choices) []float64 {
+// Unprotected gives the probabilities of what was done, row by row, at the largest
+// likelihood of all choices, without noise. They are not private.
+func (l Logistic) Unprotected(all iter.Seq[Choices]) func(some Choices) []float64 {
 	l.Decisions, l.Noise = 1, [LogisticRounds]float64{}
 	theta, x, sum := make([]float64, l.Coefficients()), make([]float64, l.Size()), make([]float64, l.Size())
 	for range 4 * LogisticRounds {
 		clear(sum)
-		for row := range c.Action {
-			l.contribution(x, theta, c, row, row+1)
-			for i, v := range x {
-				sum[i] += v
+		for c := range all {
+			for row := range c.Action {
+				l.contribution(x, theta, c, row, row+1)
+				for i, v := range x {
+					sum[i] += v
+				}
 			}
 		}
 		l.step(theta, sum, 0)
 	}
-	out, p := make([]float64, len(c.Action)), make([]float64, l.Actions)
-	for row, action := range c.Action {
-		if out[row] = 1; action >= 0 {
-			l.probabilities(p, theta, c.X[row*l.Dim:(row+1)*l.Dim])
-			out[row] = p[action]
+	return func(c Choices) []float64 {
+		out, p := make([]float64, len(c.Action)), make([]float64, l.Actions)
+		for row, action := range c.Action {
+			if out[row] = 1; action >= 0 {
+				l.probabilities(p, theta, c.X[row*l.Dim:(row+1)*l.Dim])
+				out[row] = p[action]
+			}
 		}
+		return out
 	}
-	return out
 }

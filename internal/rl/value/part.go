@@ -1,6 +1,7 @@
 package value
 
 import (
+	"iter"
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -81,6 +82,23 @@ func (p *Part) unpack(d *trajectory.Dataset, rho [][]float64) {
 	}
 	for i, c := range q.ratios {
 		rho[i] = widened(rho[i], c, rows)
+	}
+}
+
+// Datasets are those of parts, in order. What a loop is given is valid until the next.
+func Datasets(parts []*Part) iter.Seq[*trajectory.Dataset] {
+	return func(yield func(*trajectory.Dataset) bool) {
+		scratch := new(trajectory.Dataset)
+		for _, p := range parts {
+			d := p.whole
+			if d == nil {
+				d = scratch
+				p.unpack(d, make([][]float64, len(p.packed.ratios)))
+			}
+			if !yield(d) {
+				return
+			}
+		}
 	}
 }
 
