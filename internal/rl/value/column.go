@@ -3,11 +3,12 @@ package value
 import "math"
 
 // column is a column of numbers in memory that is as narrow as their variety: one number
-// where all are alike, a byte a row where there are at most mostCodes, else the numbers.
+// where all are alike, up to 8 bits a row where there are at most mostCodes, else the numbers.
 // Numbers come back bit for bit.
 type column struct {
 	values []float64
-	codes  []uint8 // places in values; nil where values are one, or those of all rows
+	codes  []uint8 // places in values, of so many bits each; nil where values are one, or those of all rows
+	bits   int
 }
 
 const (
@@ -17,36 +18,57 @@ const (
 	places    = 1 << placeBits
 )
 
+// coder finds the numbers of a column. It keeps its memory.
+type coder struct {
+	table [places]uint16 // 1 + the place in values
+	codes []uint8
+}
+
 // narrow makes a column of n numbers of x, from the first on, stride apart.
-func narrow(x []float64, first, stride, n int) column {
-	var table [places]uint16 // 1 + the place in values
-	codes := make([]uint8, n)
-	var values []float64
-	last, code := uint64(0), uint8(0)
-	for i := range codes {
-		bits := math.Float64bits(x[first+i*stride])
-		if bits == last && i > 0 {
-			codes[i] = code
-			continue
-		}
+func (k *coder) narrow(x []float64, first, stride, n int) column {
+	clear(k.table[:])
+	k.codes = room(k.codes, n)
+	values := make([]float64, 0, 16)
+	for i := range k.codes {
+		v := x[first+i*stride]
+		bits := math.Float64bits(v)
 		h := bits * 0x9e3779b97f4a7c15 >> (64 - placeBits)
-		for table[h] != 0 && math.Float64bits(values[table[h]-1]) != bits {
+		for k.table[h] != 0 && math.Float64bits(values[k.table[h]-1]) != bits {
 			h = (h + 1) % places
 		}
-		if table[h] == 0 {
+		if k.table[h] == 0 {
 			if len(values) == mostCodes {
 				return wide(x, first, stride, n)
 			}
-			values = append(values, x[first+i*stride])
-			table[h] = uint16(len(values))
+			values = append(values, v)
+			k.table[h] = uint16(len(values))
 		}
-		last, code = bits, uint8(table[h]-1)
-		codes[i] = code
+		k.codes[i] = uint8(k.table[h] - 1)
 	}
-	if len(values) == 1 {
-		codes = nil
+	return column{values, squeezed(k.codes, len(values)), widthOf(len(values))}
+}
+
+// widthOf is how many bits a code of so many has: 0, 1, 2, 4 or 8.
+func widthOf(codes int) int {
+	width := 0
+	for 1<<width < codes {
+		width = max(1, 2*width)
 	}
-	return column{values, codes}
+	return width
+}
+
+// squeezed are codes, of which there are so many, in as few bytes as they need.
+func squeezed(codes []uint8, of int) []uint8 {
+	width := widthOf(of)
+	if width == 0 {
+		return nil
+	}
+	each := 8 / width
+	out := make([]uint8, (len(codes)+each-1)/each)
+	for i, c := range codes {
+		out[i/each] |= c << (i % each * width)
+	}
+	return out
 }
 
 // wide is a column of the numbers themselves.
@@ -62,8 +84,14 @@ func wide(x []float64, first, stride, n int) column {
 func (c column) widen(x []float64, first, stride, n int) {
 	switch {
 	case c.codes != nil:
-		for i, code := range c.codes {
-			x[first+i*stride] = c.values[code]
+		each, mask := 8/c.bits, uint8(1<<c.bits-1)
+		for i, at := 0, first; i < n; i += each {
+			code := c.codes[i/each]
+			for range min(each, n-i) {
+				x[at] = c.values[code&mask]
+				code >>= c.bits
+				at += stride
+			}
 		}
 	case len(c.values) == 1:
 		for i := range n {
@@ -77,13 +105,13 @@ func (c column) widen(x []float64, first, stride, n int) {
 }
 
 // narrowed are the columns of a table of the given width, nil of none.
-func narrowed(x []float64, width int) []column {
+func (k *coder) narrowed(x []float64, width int) []column {
 	if x == nil {
 		return nil
 	}
 	out := make([]column, width)
 	for i := range out {
-		out[i] = narrow(x, i, width, len(x)/width)
+		out[i] = k.narrow(x, i, width, len(x)/width)
 	}
 	return out
 }

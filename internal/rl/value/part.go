@@ -36,20 +36,21 @@ type packed struct {
 
 // Pack makes a part that keeps nothing of its arguments.
 func Pack(d *trajectory.Dataset, ratios [][]float64) *Part {
+	var k coder
 	p := packed{
 		persons: starts(d.PersonStart), episodes: starts(d.EpisodeStart),
-		obs: narrowed(d.Obs, len(d.Columns)), reward: narrowed(d.Reward, 1), prob: narrowed(d.BehaviorProb, 1), probs: narrowed(d.ActionProbs, d.Actions),
-		target: narrowed(d.TargetProb, 1), discount: narrowed(d.Discount, 1),
+		obs: k.narrowed(d.Obs, len(d.Columns)), reward: k.narrowed(d.Reward, 1), prob: k.narrowed(d.BehaviorProb, 1), probs: k.narrowed(d.ActionProbs, d.Actions),
+		target: k.narrowed(d.TargetProb, 1), discount: k.narrowed(d.Discount, 1),
 	}
 	if d.Action != nil {
-		wide := make([]float64, len(d.Action))
+		numbers := make([]float64, len(d.Action))
 		for i, a := range d.Action {
-			wide[i] = float64(a)
+			numbers[i] = float64(a)
 		}
-		p.action = narrowed(wide, 1)
+		p.action = k.narrowed(numbers, 1)
 	}
 	for _, rho := range ratios {
-		p.ratios = append(p.ratios, narrowed(rho, 1))
+		p.ratios = append(p.ratios, k.narrowed(rho, 1))
 	}
 	p.rest = trajectory.Dataset{
 		Columns: d.Columns, Actions: d.Actions, LeftOut: slices.Clone(d.LeftOut), Lost: slices.Clone(d.Lost),
@@ -73,13 +74,16 @@ func (p *Part) unpack(d *trajectory.Dataset, rho [][]float64) {
 	*d = q.rest
 	d.PersonStart, d.EpisodeStart = began(old.PersonStart, q.persons), began(old.EpisodeStart, q.episodes)
 	rows := d.EpisodeStart[len(d.EpisodeStart)-1]
-	d.Obs, d.Reward, d.BehaviorProb = widened(old.Obs, q.obs, rows), widened(old.Reward, q.reward, rows), widened(old.BehaviorProb, q.prob, rows)
+	d.Obs, d.BehaviorProb = widened(old.Obs, q.obs, rows), widened(old.BehaviorProb, q.prob, rows)
 	d.ActionProbs, d.TargetProb, d.Discount = widened(old.ActionProbs, q.probs, rows), widened(old.TargetProb, q.target, rows), widened(old.Discount, q.discount, rows)
 	d.Action = nil
 	if q.action != nil {
 		d.Action = room(old.Action, rows)
-		q.action[0].number(d.Action)
+		for i, a := range widened(old.Reward, q.action, rows) {
+			d.Action[i] = int32(a)
+		}
 	}
+	d.Reward = widened(old.Reward, q.reward, rows)
 	for i, c := range q.ratios {
 		rho[i] = widened(rho[i], c, rows)
 	}
@@ -108,18 +112,4 @@ func began(dst []int, x []int32) []int {
 		dst[i] = int(v)
 	}
 	return dst
-}
-
-// number writes a column of whole numbers.
-func (c column) number(dst []int32) {
-	for i := range dst {
-		switch {
-		case c.codes != nil:
-			dst[i] = int32(c.values[c.codes[i]])
-		case len(c.values) == 1:
-			dst[i] = int32(c.values[0])
-		default:
-			dst[i] = int32(c.values[i])
-		}
-	}
 }

@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -87,6 +88,8 @@ type Sample struct {
 	gamma   float64
 	unknown int
 	cells   *cellsByState // of Features
+	bound   feature.Bound // Features to columns
+	columns []string
 }
 
 // NewSample applies features and policy to every row of d once.
@@ -204,9 +207,22 @@ func cellsOf(f feature.Finite) *cellsByState {
 	return c
 }
 
+// bind binds the features to the columns, or takes what is bound to the same.
+func (s *Sample) bind() (feature.Bound, error) {
+	if s.bound != nil && slices.Equal(s.columns, s.Data.Columns) {
+		return s.bound, nil
+	}
+	b, err := s.Features.Bind(s.Data.Columns)
+	if a, ok := b.(interface{ Alone() feature.Bound }); ok && err == nil {
+		b = a.Alone() // a sample is made by one goroutine
+	}
+	s.bound, s.columns = b, s.Data.Columns
+	return b, err
+}
+
 func (s *Sample) readPhi(finals []int) error {
 	d, n := s.Data, s.Dim
-	b, err := s.Features.Bind(d.Columns)
+	b, err := s.bind()
 	if err != nil {
 		return err
 	}
