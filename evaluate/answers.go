@@ -81,7 +81,7 @@ func preparedAnswers(p Public, answers []quantity, of vouched) byPerson {
 		switch {
 		case a.apart == nil:
 		case a.anchor > 0:
-			m.rows = true
+			m.rows, m.moves = true, true
 		default:
 			c.apart[i] = m.numbers
 			m.numbers += 2

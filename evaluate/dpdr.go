@@ -148,7 +148,7 @@ func (m DPDR) offPolicy(method string, p Public, b scalar.Baseline, share float6
 // preparedDR prepares the plan on-policy. Whatever may fail, fails before noise is drawn.
 func preparedDR(d scalar.DR, p Public) preparation {
 	return byPerson{
-		public: p, rows: true, numbers: 2, coordinates: 2 * max(d.Baseline.States, p.Target.Actions(), 2),
+		public: p, rows: true, moves: true, numbers: 2, coordinates: 2 * max(d.Baseline.States, p.Target.Actions(), 2),
 		check: func(data *trajectory.Dataset) error {
 			if d.Baseline.ByState() {
 				if err := feature.Check(p.Features, data); err != nil {

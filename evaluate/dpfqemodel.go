@@ -223,7 +223,7 @@ type model interface {
 // preparation binds the plan to data.
 func (d direct) preparation(p Public) preparation {
 	m := byPerson{
-		public: p, rows: true, coordinates: max(d.model.Coordinates(), 6),
+		public: p, rows: true, moves: true, coordinates: max(d.model.Coordinates(), 6),
 		check: func(data *trajectory.Dataset) error { return fits(d.model, p, data) },
 		run: func(xz [][]float64, rows *value.Samples) (draw, error) {
 			return func(_ context.Context, src *noise.Source) (*Release, error) { return d.run(xz, rows, src) }, nil

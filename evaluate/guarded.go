@@ -82,6 +82,7 @@ func guarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public) prep
 		}
 		m.coordinates = max(m.coordinates, baseline.coordinates(p))
 		m.rows = m.rows || baseline.Guess == nil
+		m.moves = m.moves || baseline.ByAction() || baseline.model != nil
 		if baseline.ByState() || baseline.model != nil {
 			m.public = p
 		}
@@ -108,7 +109,7 @@ func guarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public) prep
 func (of vouched) byPerson(p Public, policies int) byPerson {
 	m := byPerson{public: p, numbers: 2 * policies, each: of.weigh, coordinates: 6}
 	if of.behavior != nil {
-		m.estimates, m.rows, m.numbers, m.each = true, true, 0, nil
+		m.estimates, m.rows, m.moves, m.numbers, m.each = true, true, true, 0, nil
 		m.coordinates = max(m.coordinates, of.behavior.size())
 		m.check = func(d *trajectory.Dataset) error { return of.check(d, p) }
 	}

@@ -60,6 +60,8 @@ type byPerson struct {
 	numbers int
 	each    func(numbers [][]float64, part []*value.Sample) error
 	rows    bool
+	// moves tells that the walk looks at actions or their probabilities.
+	moves bool
 	// coordinates of the largest sum; 0 if another check bounds it.
 	coordinates int
 	run         func(numbers [][]float64, rows *value.Samples) (draw, error)
@@ -133,6 +135,11 @@ func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (peop
 	case m.rows && alone:
 		kept.rows = []*value.Part{value.Keep(d, ratios)}
 	case m.rows:
+		if !m.moves {
+			bare := *d
+			bare.Action, bare.BehaviorProb = nil, nil
+			d = &bare
+		}
 		kept.rows = []*value.Part{value.Pack(d, ratios)}
 	}
 	return kept, nil

@@ -181,7 +181,7 @@ func (a *assembly) check(f *findings, w *weigher, d *trajectory.Dataset) {
 		f.nobody = fit.Nobody()
 	}
 	if f.watch != nil {
-		f.watch.Add(fit, slices.DeleteFunc(slices.Clone(rho), func(of []float64) bool { return of == nil })...)
+		f.watch.Add(fit, slices.DeleteFunc(slices.Clone(rho), func(of []float64) bool { return of == nil || a.spec.Public.Behavior != nil })...)
 	}
 	f.err = f.gathering.Add(fit, rho...)
 }

@@ -12,29 +12,50 @@ import (
 type weigher struct {
 	spec *spec.Spec
 	rho  [][]float64 // memory for ratios, by policy
+	ones []float64
 }
 
 // weigh is [Fit] with the number of episodes left out, and the ratios of what is kept under
-// every policy, nil on-policy; none where probabilities are to be estimated. Where all ratios
-// can be had, all are of the data's own probabilities and the features can be read, nothing is
+// every policy, nil on-policy; to probabilities of 1 where these are to be estimated. Where all ratios
+// can be had, none of a behaviour policy, and all maps can read the rows, nothing is
 // left out, and the rows are looked at once.
 func (w *weigher) weigh(d *trajectory.Dataset) (fit *trajectory.Dataset, leftOut int, rho [][]float64, err error) {
-	s := w.spec
-	if s.Behavior == nil && s.Public.Behavior == nil && (s.Public.Features == nil || feature.Check(s.Public.Features, d) == nil) {
-		if rho, err = w.ratios(d); err == nil {
-			return d, 0, rho, nil
+	if w.spec.Behavior == nil && w.readable(d) {
+		if fit, rho, err = w.ratios(d); err == nil {
+			return fit, 0, rho, nil
 		}
 	}
-	fit, repaired, err := Fit(s, d)
-	if err != nil || s.Public.Behavior != nil {
-		return fit, repaired.Episodes, nil, err
+	fit, repaired, err := Fit(w.spec, d)
+	if err == nil {
+		fit, rho, err = w.ratios(fit)
 	}
-	rho, err = w.ratios(fit)
 	return fit, repaired.Episodes, rho, err
 }
 
-// ratios are those under every policy, until it is called again.
-func (w *weigher) ratios(d *trajectory.Dataset) ([][]float64, error) {
+// readable tells that all maps of the question can read all rows.
+func (w *weigher) readable(d *trajectory.Dataset) bool {
+	public := w.spec.Public
+	cells, err := public.Behavior.Map()
+	for _, m := range []feature.Map{cells, public.Features} {
+		if err == nil && m != nil {
+			err = feature.Check(m, d)
+		}
+	}
+	return err == nil
+}
+
+// ratios are those under every policy, until it is called again, and the data without
+// probabilities that are to be estimated.
+func (w *weigher) ratios(d *trajectory.Dataset) (*trajectory.Dataset, [][]float64, error) {
+	bare := d
+	if w.spec.Public.Behavior != nil {
+		for len(w.ones) < d.Rows() {
+			w.ones = append(w.ones, 1)
+		}
+		none, certain := *d, *d
+		none.BehaviorProb, certain.BehaviorProb = nil, w.ones[:d.Rows()]
+		bare, d = &none, &certain
+	}
 	policies := w.spec.Policies()
 	if w.rho == nil {
 		w.rho = make([][]float64, len(policies))
@@ -49,8 +70,8 @@ func (w *weigher) ratios(d *trajectory.Dataset) ([][]float64, error) {
 		}
 		out[i] = w.rho[i][:d.Rows()]
 		if err := policy.CheckedRatios(out[i], target, d); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
-	return out, nil
+	return bare, out, nil
 }

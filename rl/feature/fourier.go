@@ -90,7 +90,7 @@ func (b boundFourier) Alone() Bound {
 
 // knownTurns is how many turns are known, 1<<turnBits.
 const (
-	turnBits   = 9
+	turnBits   = 11
 	knownTurns = 1 << turnBits
 )
 

@@ -24,7 +24,7 @@ func (r ByState) Coordinates() int { return 2*r.Features.Dim() + 1 }
 
 // On implements [Form].
 func (r ByState) On(s value.Persons) func(ctx context.Context, src *noise.Source) (*Estimate, error) {
-	var cache *returnsByCell
+	var cache returnsByCell
 	if r.Public.OnPolicy() {
 		cache = newReturnsByCell(s, r.Features, limitsFor(r.Public, r.MaxWeight))
 	}
@@ -61,7 +61,7 @@ func (r ByState) countsSum(clip float64) (sum Sum, centre, weight float64) {
 }
 
 // run draws every release in turn.
-func (r ByState) run(ctx context.Context, s value.Persons, cache *returnsByCell, src *noise.Source) (*Estimate, error) {
+func (r ByState) run(ctx context.Context, s value.Persons, cache returnsByCell, src *noise.Source) (*Estimate, error) {
 	n := r.Features.Dim()
 	values := slices.Repeat([]float64{r.Public.Returns.Mid()}, n)
 	walker := func() *residuals {

@@ -31,7 +31,7 @@ type residuals struct {
 
 	cells []int32   // cells that the person visits, each once
 	mean  []float64 // residual of each of cells
-	cache *returnsByCell
+	cache returnsByCell
 
 	walked  []int32   // cells of the last person that was walked through
 	sum     []float64 // by place in walked: sum of residuals, then their mean
@@ -77,8 +77,11 @@ func newResiduals(s value.Persons, f feature.Finite, values []float64, none floa
 
 // person computes cells and mean for one person.
 func (r *residuals) person(p int) {
-	if r.cache != nil && r.cache.known[p] {
-		r.recall(p)
+	if cells, returns, known := r.cache.recall(p); known {
+		r.cells, r.mean = cells, r.mean[:0]
+		for i, g := range returns {
+			r.mean = append(r.mean, g-r.values[cells[i]])
+		}
 		return
 	}
 	for _, c := range r.walked {
@@ -97,15 +100,6 @@ func (r *residuals) person(p int) {
 		r.sum[i] /= n
 	}
 	r.cells, r.mean = r.walked, append(r.mean[:0], r.sum...)
-}
-
-// recall takes the person's returns from the cache.
-func (r *residuals) recall(p int) {
-	from, to := r.cache.start[p], r.cache.start[p+1]
-	r.cells, r.mean = r.cache.cell[from:to], r.mean[:0]
-	for i, g := range r.cache.mean[from:to] {
-		r.mean = append(r.mean, g-r.values[r.cells[i]])
-	}
 }
 
 // value is V at a point; cell is NoCell where the observation holds no state.
@@ -194,31 +188,47 @@ func (r *residuals) average() float64 {
 // whatever V is (on-policy, every episode terminated), the mean clipped return
 // by cell, so that a round need not walk through their decisions again. It takes
 // 12 bytes for each cell that a person visits.
-type returnsByCell struct {
+type returnsByCell []returnsOf
+
+// returnsOf are those of chunk persons.
+type returnsOf struct {
 	known []bool
-	start []int
+	start []int32
 	cell  []int32
 	mean  []float64
 }
 
 // newReturnsByCell walks through persons once, on-policy.
-func newReturnsByCell(s value.Persons, f feature.Finite, limits residualLimits) *returnsByCell {
+func newReturnsByCell(s value.Persons, f feature.Finite, limits residualLimits) returnsByCell {
 	persons := s.Persons()
-	c := &returnsByCell{known: make([]bool, persons), start: make([]int, persons+1)}
+	all := make(returnsByCell, (persons+chunk-1)/chunk)
 	r, walk := newResiduals(s, f, make([]float64, f.Dim()), 0, limits), s.Walk() // V = 0: residuals are returns
 	for i := range persons {
-		c.known[i] = true
+		c := &all[i/chunk]
+		known := true
 		s, p := walk.At(i)
 		lo, hi := s.Episodes(p)
 		for e := lo; e < hi; e++ {
-			c.known[i] = c.known[i] && s.Data.Ended(e)
+			known = known && s.Data.Ended(e)
 		}
-		if c.known[i] {
+		c.known, c.start = append(c.known, known), append(c.start, int32(len(c.cell)))
+		if known {
 			r.person(i)
-			c.cell = append(c.cell, r.cells...)
-			c.mean = append(c.mean, r.mean...)
+			c.cell, c.mean = append(c.cell, r.cells...), append(c.mean, r.mean...)
 		}
-		c.start[i+1] = len(c.cell)
 	}
-	return c
+	return all
+}
+
+// recall takes a person's returns from the cache; false if they are not known.
+func (a returnsByCell) recall(person int) (cell []int32, mean []float64, known bool) {
+	if a == nil {
+		return nil, nil, false
+	}
+	c, i := &a[person/chunk], person%chunk
+	from, to := int(c.start[i]), len(c.cell)
+	if i+1 < len(c.start) {
+		to = int(c.start[i+1])
+	}
+	return c.cell[from:to], c.mean[from:to], c.known[i]
 }

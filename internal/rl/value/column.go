@@ -1,6 +1,9 @@
 package value
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // column is a column of numbers in memory that is as narrow as their variety: one number
 // where all are alike, up to 8 bits a row where there are at most mostCodes, else the numbers.
@@ -63,10 +66,17 @@ func squeezed(codes []uint8, of int) []uint8 {
 	if width == 0 {
 		return nil
 	}
+	if width == 8 {
+		return slices.Clone(codes)
+	}
 	each := 8 / width
 	out := make([]uint8, (len(codes)+each-1)/each)
-	for i, c := range codes {
-		out[i/each] |= c << (i % each * width)
+	for i := range out {
+		some, all := codes[i*each:min((i+1)*each, len(codes))], uint8(0)
+		for j := len(some) - 1; j >= 0; j-- {
+			all = all<<width | some[j]
+		}
+		out[i] = all
 	}
 	return out
 }
@@ -83,6 +93,11 @@ func wide(x []float64, first, stride, n int) column {
 // widen writes the n numbers of the column to x, from the first on, stride apart.
 func (c column) widen(x []float64, first, stride, n int) {
 	switch {
+	case c.bits == 8 && stride == 1:
+		to, values := x[first:first+n], c.values[:len(c.values):len(c.values)]
+		for i, code := range c.codes {
+			to[i] = values[code]
+		}
 	case c.codes != nil:
 		each, mask := 8/c.bits, uint8(1<<c.bits-1)
 		for i, at := 0, first; i < n; i += each {
