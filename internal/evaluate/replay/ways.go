@@ -54,11 +54,8 @@ func OfParts(plan *evaluate.Plan, targets []policy.Policy, d, neighbour []*traje
 	}
 }
 
-// ratios are those of a part under each policy, nil on-policy; none where probabilities are not known.
+// ratios are those of a part under each policy, nil on-policy.
 func ratios(targets []policy.Policy, d *trajectory.Dataset) (all [][]float64, err error) {
-	if d.BehaviorProb == nil {
-		return nil, nil
-	}
 	for _, target := range targets {
 		var rho []float64
 		if !policy.OnPolicy(target) {
@@ -70,8 +67,11 @@ func ratios(targets []policy.Policy, d *trajectory.Dataset) (all [][]float64, er
 	return all, err
 }
 
-// Targets are the policies that a question is about.
+// Targets are the policies that a question is about, none where their ratios are not known.
 func Targets(p evaluate.Public) (all []policy.Policy) {
+	if p.Behavior != nil {
+		return nil
+	}
 	if p.Targets == nil {
 		return []policy.Policy{p.Target}
 	}

@@ -54,6 +54,33 @@ func TestWaysToRunAreAlike(t *testing.T) {
 	}
 }
 
+// TestPartsMakeTheReleaseOfAllDataAtOnce, for every method that gathers and every form of it.
+func TestPartsMakeTheReleaseOfAllDataAtOnce(t *testing.T) {
+	gathered := 0
+	for name, option := range options() {
+		plan, p := planOf(t, option, dp.ReplaceOne)
+		if plan.Gather() == nil {
+			continue
+		}
+		gathered++
+		draw := drawn(t, p, 7)
+		for i := range 6 {
+			pair, err := draw.Pair()
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := func(d *trajectory.Dataset) []*trajectory.Dataset { return replay.Parts(d, 1+i%persons) }
+			parts := replay.OfParts(plan, replay.Targets(p), of(pair.Data), of(pair.Neighbour))
+			if err := replay.Alike(t.Context(), replay.Of(plan, pair.Data, pair.Neighbour), parts, i%2 == 1, uint64(i)); err != nil {
+				t.Errorf("%s, %s: %v", name, pair.Kind, err)
+			}
+		}
+	}
+	if gathered < len(options())*3/4 {
+		t.Errorf("%d of %d gather", gathered, len(options()))
+	}
+}
+
 // TestCountsOfShardsAreThoseOfOneProcess: noise is drawn once for the counts of all.
 func TestCountsOfShardsAreThoseOfOneProcess(t *testing.T) {
 	for _, name := range []string{"survival", "survival gaussian", "survival running sums", "survival of policies", "survival of steps"} {

@@ -119,14 +119,16 @@ func (w *Walk) load(part int) error {
 		}
 	}
 	w.samples = w.mine
-	if built != nil { // a change must not reach the part
-		*w.data = *p.whole
-		w.data.BehaviorProb = slices.Clone(p.whole.BehaviorProb)
+	if built != nil { // neither a change nor the next part must reach it
+		d := *p.whole
+		d.BehaviorProb = slices.Clone(d.BehaviorProb)
+		w.samples = make([]*Sample, len(built))
 		for i, s := range built {
-			*w.mine[i] = *s
-			w.mine[i].Data, w.mine[i].Rho = w.data, slices.Clone(s.Rho)
+			same := *s
+			same.Data, same.Rho = &d, slices.Clone(s.Rho)
+			w.samples[i] = &same
 		}
-		return a.Change(w.mine)
+		return a.Change(w.samples)
 	}
 	d, rho := p.whole, p.ratios
 	if d == nil {
