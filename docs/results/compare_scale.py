@@ -158,7 +158,7 @@ def shapes(episodes, rows):
         "dp-wis, ids of 36 characters": (question("uuid.parquet", of, dpwis), wis("read_parquet('uuid.parquet')")),
         "dp-wis, four episodes a person, in random order": (question("random.parquet", -(-of // 4), dpwis, 1600), wis("read_parquet('random.parquet')")),
         "dp-wis, ten episodes a person, interleaved, a tenth of the rows": (
-            question("interleaved.parquet", -(-(rows // 10) // 100), dpwis, 100), wis("read_parquet('interleaved.parquet')")),
+            question("interleaved.parquet, steps: {sort: true}", -(-(rows // 10) // 100), dpwis, 100), wis("read_parquet('interleaved.parquet')")),
         "dp-wis, 16 files": (question("'part-*.parquet'", of, dpwis), wis("read_parquet('part-*.parquet')")),
         "dp-wis, 5 targets, a difference": (
             question("chain.parquet", of, five + "  - {name: old, kind: logged}\ncontrasts: [[p1, old]]\nmethod: {name: dp-wis, max_weight: 10}"),

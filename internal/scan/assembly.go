@@ -187,6 +187,6 @@ func (a *assembly) check(f *findings, w *weigher, d *trajectory.Dataset) {
 }
 
 // notices are what the curator is told of episodes and persons that do not count.
-func (a *assembly) notices(s *file.Stream) []string {
-	return slices.Concat(s.Notices(), leftOutNotice(a.leftOut, a.episodes), ungroupedNotice(a.spec, a.ungrouped, a.persons))
+func (a *assembly) notices() []string {
+	return slices.Concat(leftOutNotice(a.leftOut, a.episodes), ungroupedNotice(a.spec, a.ungrouped, a.persons))
 }

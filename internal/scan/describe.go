@@ -21,13 +21,29 @@ func describe(ctx context.Context, s *spec.Spec, data *trajectory.Dataset, plan 
 	return r, err
 }
 
-// warnings are those that look would give.
-func warnings(ctx context.Context, s *spec.Spec, data *trajectory.Dataset, plan *evaluate.Plan) ([]string, error) {
-	told, err := overview.Warn(data, facts(s, plan))
+// doubts are what makes an answer doubtful, which must reach the curator before it is trusted. An
+// answer from next to nothing is refused.
+func doubts(ctx context.Context, s *spec.Spec, w *overview.Watch, usable, persons int) ([]string, error) {
+	told, err := w.Warnings()
 	if err != nil {
 		return nil, err
 	}
-	return contradictions(ctx, s, told)
+	if told, err = contradictions(ctx, s, told); err != nil {
+		return nil, err
+	}
+	o, err := w.Outcome()
+	if err != nil {
+		return nil, err
+	}
+	sound, err := answering(s, o, usable, persons)
+	if err != nil {
+		return nil, err
+	}
+	nothing, err := Answerable(s, sound, persons)
+	if nothing != "" {
+		told = append(told, nothing)
+	}
+	return told, err
 }
 
 // contradictions adds to warnings what in the data contradicts the configuration.

@@ -10,13 +10,6 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
-// byParts reports that data can be read part by part, so that rows need not be in memory at
-// one time. The other methods need them all, and what became of persons is described by ranks
-// among all of them.
-func byParts(s *spec.Spec, plan *evaluate.Plan) bool {
-	return plan.Gather() != nil && s.Public.Outcome == nil
-}
-
 // inParts checks the data part by part. What the release rests on is that of a check of all
 // data at once, bit for bit, whatever the number of processors.
 //
@@ -40,19 +33,12 @@ func inParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Pr
 	if err != nil {
 		return nil, []string{apartWords + err.Error()}, nil
 	}
-	doubts, err := a.watch.Warnings()
-	if err == nil {
-		doubts, err = contradictions(ctx, s, doubts)
-	}
-	nothing, refused := Answerable(s, a.usable, a.persons)
-	if err = errors.Join(err, refused); err != nil {
+	doubtful, err := doubts(ctx, s, a.watch, a.usable, a.persons)
+	if err != nil {
 		return nil, nil, err
 	}
-	if nothing != "" {
-		doubts = append(doubts, nothing)
-	}
 	ids := func(yield func(string) bool) { slices.Values(stream.PersonIDs())(yield) }
-	return &Scan{ready, slices.Concat(a.notices(stream), notices, doubts), ids}, nil, nil
+	return &Scan{ready, slices.Concat(stream.Notices(), a.notices(), notices, doubtful), ids}, nil, nil
 }
 
 // apartWords begin a notice that names the fault of a reading by parts.

@@ -54,59 +54,42 @@ func Shards(c config.Config) (shards.Read, error) {
 	}, nil
 }
 
+// readShard reads a shard part by part. One that is empty, or in which something is wrong, is
+// read at once, which tells its columns, and what comes first.
 func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool) (*shards.Part, error) {
-	p, err := shardInParts(ctx, s, plan, warn)
-	if p != nil || err != nil {
-		return p, err
-	}
-	read, notices, err := file.Read(ctx, s.Paths, s.Format, s.Reading)
-	if err != nil {
-		return nil, err
-	}
-	w, err := wholeOf(s, read, notices)
-	if err != nil {
-		return nil, err
-	}
-	p = &shards.Part{Persons: w.data.PersonID, Episodes: w.data.Episodes(), Rows: w.data.Rows(), Nobody: w.data.Nobody(), Remarks: w.notices}
-	if p.Sizes, err = plan.Sizes(w.data); err != nil {
-		return nil, err
-	}
-	if warn {
-		report, err := describe(ctx, s, w.data, plan)
-		if err != nil {
-			return nil, err
-		}
-		p.Remarks = append(p.Remarks, report.Warnings...)
-	}
-	p.Ready, err = plan.CheckPart(ctx, w.data)
-	return p, err
-}
-
-// shardInParts reads a shard part by part. It returns nothing where anything is wrong with its persons: who
-// reads them at once then says what.
-func shardInParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool) (*shards.Part, error) {
-	if !byParts(s, plan) {
-		return nil, nil
-	}
 	stream, err := file.Open(ctx, s.Paths, s.Format, s.Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	a := newAssembly(s, plan, warn)
-	if !a.add(a.readAll(stream, &weigher{spec: s}, &trajectory.Dataset{}, func() bool { return ctx.Err() != nil })) || a.nobody == nil || ctx.Err() != nil {
-		return nil, ctx.Err()
+	a, w := newAssembly(s, plan, warn), &weigher{spec: s}
+	f := a.readAll(stream, w, &trajectory.Dataset{}, func() bool { return ctx.Err() != nil })
+	persons, notices := stream.PersonIDs(), stream.Notices()
+	if f.err != nil || f.nobody == nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		all, told, err := file.Read(ctx, s.Paths, s.Format, s.Reading)
+		if err != nil {
+			return nil, err
+		}
+		persons, notices = all.PersonID, told
+		f = a.noFindings()
+		a.check(f, w, all)
 	}
-	p := &shards.Part{Persons: stream.PersonIDs(), Episodes: a.kept, Rows: a.rows, Nobody: a.nobody, Remarks: a.notices(stream)}
+	if !a.add(f) {
+		return nil, a.err
+	}
+	p := &shards.Part{Persons: persons, Episodes: a.kept, Rows: a.rows, Nobody: a.nobody, Remarks: append(notices, a.notices()...)}
 	if warn {
-		doubts, err := a.watch.Warnings()
+		told, err := a.watch.Warnings()
 		if err == nil {
-			doubts, err = contradictions(ctx, s, doubts)
+			told, err = contradictions(ctx, s, told)
 		}
 		if err != nil {
 			return nil, err
 		}
-		p.Remarks = append(p.Remarks, doubts...)
+		p.Remarks = append(p.Remarks, told...)
 	}
 	p.Ready, p.Sizes, err = a.gathering.ReadyPart(ctx)
 	return p, err

@@ -155,18 +155,16 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	if !policy.OnPolicy(f.Target) && d.BehaviorProb != nil {
 		r.Propensity = propensity(d.BehaviorProb)
 	}
-	w, err := watched(d, f)
+	w, err := Watched(d, f)
 	if err != nil {
 		return nil, err
 	}
 	if r.CutOff = w.cut; len(w.weights) > 0 {
 		r.Weights = describe(w.weights[0], f.Cap, true)
 	}
-	if r.Outcome, err = outcome(d, f.Outcome); err != nil {
-		return nil, err
+	if r.Outcome, err = w.Outcome(); err == nil {
+		r.Warnings, err = w.Warnings()
 	}
-	told, err := w.Warnings()
-	r.Warnings = append(told, r.Outcome.warnings()...)
 	return r, err
 }
 

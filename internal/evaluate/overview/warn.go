@@ -44,7 +44,8 @@ func (w *Watch) Warnings() ([]string, error) {
 			}
 		}
 	}
-	return told, nil
+	o, err := w.Outcome()
+	return append(told, o.warnings()...), err
 }
 
 // contradictions are public facts that the data do not fit.

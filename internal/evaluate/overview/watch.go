@@ -21,6 +21,8 @@ type Watch struct {
 
 	weights [][][]float64 // of episodes, by policy whose weights are known and by part
 	drawn   []*value.Part // actions and observations, where probabilities are estimated
+	studied []*value.Part // where outcomes are asked for
+	outcome *Outcome      // once it was asked for
 
 	draws   drawsOnce
 	inverse inverse
@@ -45,6 +47,9 @@ func (w *Watch) add(d *trajectory.Dataset, rho [][]float64, keep func(*trajector
 	if w.facts.Listed != nil {
 		w.unlisted += unlisted(d, w.facts)
 	}
+	if w.facts.Outcome != nil {
+		w.studied = append(w.studied, keep(d, nil))
+	}
 	for i, of := range rho {
 		if i == len(w.weights) {
 			w.weights = append(w.weights, nil)
@@ -63,6 +68,16 @@ func (w *Watch) add(d *trajectory.Dataset, rho [][]float64, keep func(*trajector
 	if w.once() {
 		w.left += leaving(d)
 	}
+}
+
+// Outcome counts the outcomes of all, nil where a value is asked for.
+func (w *Watch) Outcome() (*Outcome, error) {
+	if len(w.studied) == 0 || w.outcome != nil {
+		return w.outcome, nil
+	}
+	var err error
+	w.outcome, err = outcome(value.Joined(w.studied), w.facts.Outcome)
+	return w.outcome, err
 }
 
 // estimate holds what was done against the probabilities that are estimated from it.
@@ -105,14 +120,14 @@ func (w *Watch) Merge(o *Watch) {
 		}
 		w.weights[i] = append(w.weights[i], of...)
 	}
-	w.drawn = append(w.drawn, o.drawn...)
+	w.drawn, w.studied = append(w.drawn, o.drawn...), append(w.studied, o.studied...)
 	w.draws.merge(&o.draws)
 	w.inverse.merge(&o.inverse)
 	w.left += o.left
 }
 
-// watched watches a whole dataset.
-func watched(d *trajectory.Dataset, f Facts) (*Watch, error) {
+// Watched watches a whole dataset.
+func Watched(d *trajectory.Dataset, f Facts) (*Watch, error) {
 	w := NewWatch(f)
 	var rho [][]float64
 	for _, target := range f.targets() {
@@ -136,20 +151,6 @@ func (f Facts) targets() []policy.Policy {
 		out = append(out, a.Policy)
 	}
 	return out
-}
-
-// Warn gives the warnings of a [Report] without the rest of it.
-func Warn(d *trajectory.Dataset, f Facts) ([]string, error) {
-	w, err := watched(d, f)
-	if err != nil {
-		return nil, err
-	}
-	o, err := outcome(d, f.Outcome)
-	if err != nil {
-		return nil, err
-	}
-	told, err := w.Warnings()
-	return append(told, o.warnings()...), err
 }
 
 // cutOff counts the episodes that end neither by the problem's own rule nor with decision

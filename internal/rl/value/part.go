@@ -2,6 +2,7 @@ package value
 
 import (
 	"iter"
+	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -87,6 +88,40 @@ func (p *Part) unpack(d *trajectory.Dataset, rho [][]float64) {
 	for i, c := range q.ratios {
 		rho[i] = widened(rho[i], c, rows)
 	}
+}
+
+// Joined is one dataset of parts.
+func Joined(parts []*Part) *trajectory.Dataset {
+	if len(parts) == 1 && parts[0].whole != nil {
+		return parts[0].whole
+	}
+	out := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
+	for d := range Datasets(parts) {
+		persons, rows, episodes := out.Persons(), out.Rows(), out.Episodes()
+		if d.LeftOut != nil || out.LeftOut != nil {
+			out.LeftOut = append(filled(out.LeftOut, persons, 0), filled(d.LeftOut, d.Persons(), 0)...)
+			w := len(d.Columns)
+			out.Lost = append(filled(out.Lost, persons*w, math.NaN()), filled(d.Lost, d.Persons()*w, math.NaN())...)
+		}
+		for _, start := range d.PersonStart[1:] {
+			out.PersonStart = append(out.PersonStart, episodes+start)
+		}
+		for _, start := range d.EpisodeStart[1:] {
+			out.EpisodeStart = append(out.EpisodeStart, rows+start)
+		}
+		out.Columns = d.Columns
+		out.Obs, out.Action, out.Reward = append(out.Obs, d.Obs...), append(out.Action, d.Action...), append(out.Reward, d.Reward...)
+		out.Terminated = append(out.Terminated, d.Terminated...)
+	}
+	return out
+}
+
+// filled is a column that is not nil, of n values.
+func filled[T any](column []T, n int, with T) []T {
+	if column == nil {
+		return slices.Repeat([]T{with}, n)
+	}
+	return column
 }
 
 // Datasets are those of parts, in order. What a loop is given is valid until the next.
