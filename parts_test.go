@@ -113,6 +113,68 @@ func TestReadingByPartsReleasesTheSameBytes(t *testing.T) {
 	}
 }
 
+// Every other method that looks at persons one by one reads them so too.
+func TestEveryMethodReadsByPartsAsAtOnce(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	const persons = 4500
+	spoil := func(p, e, step int, action, prob *string) {
+		if p%997 == 5 {
+			*action = "2" // unknown to a uniform policy of two
+		}
+	}
+	together, apart := twice(t, persons, true, spoil), twice(t, persons, false, spoil)
+	const uniform, tabular = "target: {kind: uniform, actions: 2}\n", "features: {kind: tabular, states: 3, column: obs_state}\n"
+	const several = "targets: [{name: a, kind: uniform, actions: 2}, {name: b, kind: constant, action: 1}, {name: c, kind: constant, action: 0}, {name: old, kind: logged}]\ncontrasts: all\n"
+	for name, form := range map[string]string{
+		"several":       several + "method: {name: dp-wis}",
+		"best":          several + "levels: all\nselect: best\nmethod: {name: dp-pdis}",
+		"groups":        uniform + "by: {column: state, values: [0, 1], group: may_change}\nmethod: {name: dp-wis}",
+		"fixed groups":  uniform + "by: {column: state, values: [0, 1], group: fixed, persons: {0: 1500, 1: 1500}}\nmethod: {name: dp-is}",
+		"estimated":     uniform + "method: {name: dp-wis}",
+		"regressed":     uniform + "features: {kind: columns, names: [obs_state], low: [0], high: [2], intercept: true}\nmethod: {name: dp-pdis}",
+		"dp-dr":         uniform + tabular + "method: {name: dp-dr, baseline: state}",
+		"dp-fqe":        uniform + tabular + "method: {name: dp-fqe, form: action}",
+		"dp-refine":     uniform + tabular + "method: {name: dp-refine}",
+		"lstd":          uniform + "features: {kind: fourier, order: 2, names: [obs_state], low: [0], high: [2]}\nmethod: {name: dp-refine, form: lstd}",
+		"dp-lsw":        "target: {kind: logged}\n" + tabular + "method: {name: dp-lsw}",
+		"distribution":  uniform + "method: {name: dp-distribution}",
+		"dp-experiment": "target: {kind: logged}\nby: {column: state, values: [0, 1], group: may_change}\nmethod: {name: dp-experiment, control: state = 0}",
+	} {
+		behavior := map[string]string{"estimated": "{kind: estimate, actions: 2, states: 3, column: obs_state, once: false}", "regressed": "{kind: estimate, by: features, actions: 2, once: true}"}[name]
+		if behavior == "" {
+			behavior = "{source: logged}"
+		}
+		run := func(dir string, processors int) (text []byte, notices []string) {
+			runtime.GOMAXPROCS(processors)
+			c, err := discreet.Parse("case", fmt.Appendf(nil, "data: {path: log.csv, behavior: %s}\nproblem: {persons: %d, gamma: 0.9, reward: {min: 0, max: 1}, horizon: 6, episodes: 2}\nprivacy: {adjacency: replace_one, epsilon: 2, delta: 1.0e-5}\n%s\n", behavior, persons, form))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			c.Dir = dir
+			r, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(noise.NewSeeded(7)))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			return r.JSON, r.Notices
+		}
+		want, notices := run(apart, 1)
+		held := slices.IndexFunc(notices, func(n string) bool { return strings.Contains(n, "all rows are held in memory") })
+		if held < 0 {
+			t.Fatalf("%s: no notice says why all rows are held in memory: %q", name, notices)
+		}
+		notices = slices.Delete(notices, held, held+1)
+		for processors := 1; processors <= 3; processors += 2 {
+			got, told := run(together, processors)
+			if !bytes.Equal(got, want) {
+				t.Errorf("%s, %d processors: releases differ:\n%s\n%s", name, processors, got, want)
+			}
+			if !slices.Equal(told, notices) {
+				t.Errorf("%s, %d processors: notices %q, want %q", name, processors, told, notices)
+			}
+		}
+	}
+}
+
 // What is wrong in several parts is told as it is of data in memory: the first row, and
 // how many there are.
 func TestReadingByPartsTellsTheSameFaults(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -70,41 +71,47 @@ type ExpectedAnswer struct {
 	HalfWidth   float64 `json:"half_width"`
 }
 
-// prepareAnswers binds all answers to data. Where the probabilities of logged actions are
+// preparedAnswers prepares all answers. Where the probabilities of logged actions are
 // estimated, that is the first release, and all off-policy weights are made of the same
 // limits.
-func prepareAnswers(p Public, answers []quantity, of vouched, d *trajectory.Dataset) (draw, error) {
-	estimate, d, err := p.estimator(of.behavior, d)
-	if err != nil {
-		return nil, err
-	}
-	samples, err := samplesOf(d, p)
-	if err != nil {
-		return nil, err
-	}
-	var all contributions
-	if estimate == nil {
-		all, err = contributionsOf(samples, p.Targets, of, answers)
-		if err != nil {
-			return nil, err
+func preparedAnswers(p Public, answers []quantity, of vouched) byPerson {
+	m := of.byPerson(p.featureless(), len(p.Targets.Policies))
+	c := contributions{targets: p.Targets, apart: map[int]int{}}
+	for i, a := range answers {
+		switch {
+		case a.apart == nil:
+		case a.anchor > 0:
+			m.rows, m.moves = true, true
+		default:
+			c.apart[i] = m.numbers
+			m.numbers += 2
 		}
 	}
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		paid, err := estimate.divide(samples, src)
-		if err != nil {
-			return nil, err
+	m.check = func(d *trajectory.Dataset) error {
+		if err := of.check(d, p); err != nil {
+			return err
 		}
-		if estimate != nil {
-			if all, err = contributionsOf(samples, p.Targets, of, answers); err != nil {
+		return c.bindable(answers, d)
+	}
+	if of.behavior == nil {
+		m.each = func(xz [][]float64, part []*value.Sample) error { return c.each(xz, part, of, answers) }
+	}
+	m.run = func(xz [][]float64, rows *value.Samples) (draw, error) {
+		return func(_ context.Context, src *noise.Source) (*Release, error) {
+			rows, xz, paid, err := p.estimated(of, rows, xz, src)
+			if err != nil {
 				return nil, err
 			}
-		}
-		r, err := answered(p, answers, all, src)
-		if err != nil {
-			return nil, err
-		}
-		return r, r.tell(of.behavior, paid)
-	}, nil
+			c := c
+			c.xz, c.rows = xz, rows
+			r, err := answered(p, answers, c, src)
+			if err != nil {
+				return nil, err
+			}
+			return r, r.tell(of.behavior, paid)
+		}, nil
+	}
+	return m
 }
 
 // tell adds what the probabilities of logged actions were estimated from.
@@ -128,7 +135,7 @@ func answered(p Public, answers []quantity, all contributions, src *noise.Source
 			continue
 		}
 		var err error
-		if estimates[i], err = all.estimate(a, src); err != nil {
+		if estimates[i], err = all.estimate(i, a, src); err != nil {
 			return nil, err
 		}
 	}

@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // several plans one release for several policies: each answer is a release of
@@ -61,9 +59,7 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 	}
 	return draft{
 		method: method, public: p, event: joint.event, outcome: answersAgain(p, joint.answers, of.behavior),
-		prepare: func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-			return prepareAnswers(p, joint.answers, of, d)
-		},
+		prepare:   preparedAnswers(p, joint.answers, of).preparation(),
 		summary:   about.and(joint.guard.summary(p, nil)),
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: uncut,
 	}, nil

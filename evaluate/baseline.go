@@ -58,7 +58,15 @@ func (b *paidBaseline) check(p Public, d *trajectory.Dataset) error {
 	if b.model != nil {
 		return b.model.check(p, d)
 	}
-	return checkCapacity(d.Persons(), 2*max(b.States, p.Target.Actions(), 3))
+	return nil
+}
+
+// coordinates are those of the largest sum of the baseline.
+func (b *paidBaseline) coordinates(p Public) int {
+	if b.model != nil {
+		return max(b.model.model.Coordinates(), 6)
+	}
+	return 2 * max(b.States, p.Target.Actions(), 3)
 }
 
 var errByAction = fmt.Errorf("%w: dp-dr: a baseline by action needs episodes of one row", ErrData)
@@ -194,7 +202,7 @@ func (m *modelBaseline) fix(method string, p Public, n scalar.Stages) error {
 func (m *modelBaseline) check(p Public, d *trajectory.Dataset) error { return fits(m.model, p, d) }
 
 // pay makes the model's releases: the table or the moments, and the mean over first states.
-func (m *modelBaseline) pay(s *value.Sample, src *noise.Source) (*scalar.Guess, error) {
+func (m *modelBaseline) pay(s value.Persons, src *noise.Source) (*scalar.Guess, error) {
 	said, _, err := m.model.say(s, m.start, src)
 	return &scalar.Guess{Overall: said.Value}, err
 }

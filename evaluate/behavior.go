@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 
@@ -11,7 +12,6 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -109,35 +109,56 @@ func (e EstimatedBehavior) visits(d *trajectory.Dataset) (scalar.Visits, error) 
 	return visits, nil
 }
 
-// Shares are, row by row, the share of the decisions of the same cell that took the
+// Shares say, row by row of some of all persons, the share of the decisions of the same cell that took the
 // same action, or what a regression on the features says of it, and 1 where a decision
 // follows from another. They are not private: they are for the curator of the data alone.
-func (e EstimatedBehavior) Shares(d *trajectory.Dataset, features feature.Map) ([]float64, error) {
+func (e EstimatedBehavior) Shares(all iter.Seq[*trajectory.Dataset], features feature.Map) (func(some *trajectory.Dataset) ([]float64, error), error) {
 	if e.By == byFeatures {
+		return e.fitted(all, features)
+	}
+	of, total := make([]float64, max(e.States, 1)*e.Actions), make([]float64, max(e.States, 1))
+	for d := range all {
+		visits, err := e.visits(d)
+		if err != nil {
+			return nil, err
+		}
+		for _, bin := range visits {
+			if bin >= 0 {
+				of[bin]++
+				total[bin/e.Actions]++
+			}
+		}
+	}
+	return func(d *trajectory.Dataset) ([]float64, error) {
+		visits, err := e.visits(d)
+		out := make([]float64, len(visits))
+		for row, bin := range visits {
+			if out[row] = 1; bin >= 0 {
+				out[row] = of[bin] / total[bin/e.Actions]
+			}
+		}
+		return out, err
+	}, nil
+}
+
+// fitted are the shares of a regression.
+func (e EstimatedBehavior) fitted(all iter.Seq[*trajectory.Dataset], features feature.Map) (func(some *trajectory.Dataset) ([]float64, error), error) {
+	var fault error
+	fit := scalar.Logistic{Dim: features.Dim(), Actions: e.Actions}.Unprotected(func(yield func(scalar.Choices) bool) {
+		for d := range all {
+			c, err := e.choices(d, features)
+			if fault = err; err != nil || !yield(c) {
+				return
+			}
+		}
+	})
+	return func(d *trajectory.Dataset) ([]float64, error) {
 		c, err := e.choices(d, features)
 		if err != nil {
 			return nil, err
 		}
-		return scalar.Logistic{Dim: features.Dim(), Actions: e.Actions}.Unprotected(c), nil
-	}
-	visits, err := e.visits(d)
-	if err != nil {
-		return nil, err
-	}
-	of, all := map[int]float64{}, map[int]float64{}
-	for _, bin := range visits {
-		if bin >= 0 {
-			of[bin]++
-			all[bin/e.Actions]++
-		}
-	}
-	out := make([]float64, len(visits))
-	for row, bin := range visits {
-		if out[row] = 1; bin >= 0 {
-			out[row] = of[bin] / all[bin/e.Actions]
-		}
-	}
-	return out, nil
+		return fit(c), nil
+	}, fault
 }
 
 // withBehavior is the release of a number for which the probabilities of logged actions
@@ -156,21 +177,16 @@ type behaviorCounts struct {
 
 // propensities are a way to estimate the probabilities of logged actions.
 type propensities interface {
-	// bind binds it to data.
-	bind(d *trajectory.Dataset, p Public) (*estimation, error)
+	// check holds data against what it needs.
+	check(d *trajectory.Dataset, p Public) error
+	// pay makes the releases and notes in an estimate what was paid for.
+	pay(all value.Persons, p Public, paid *scalar.Estimate, src *noise.Source) error
+	// divider divides the ratios of samples of the same data, one a policy, by the upper limits that follow from what was paid for.
+	divider(p Public, paid *scalar.Estimate) (func(same []*value.Sample) error, error)
 	// size is how many numbers a sum has.
 	size() int
 	// recorded is what a release says of it, made from what was paid for.
 	recorded(e *scalar.Estimate) (any, error)
-}
-
-// estimation is a way to estimate probabilities, bound to data.
-type estimation struct {
-	// pay makes the releases and notes in an estimate what was paid for.
-	pay func(*value.Sample, *scalar.Estimate, *noise.Source) error
-	// lower divides the ratios of a sample of these data by the upper limits that follow
-	// from what was paid for. It is called once a sample.
-	lower func(*value.Sample, *scalar.Estimate) error
 }
 
 // counted are probabilities from counts.
@@ -178,18 +194,32 @@ type counted struct{ scalar.Behavior }
 
 func (c counted) size() int { return c.Cells * c.Actions }
 
-func (c counted) bind(d *trajectory.Dataset, p Public) (*estimation, error) {
-	visits, err := p.Behavior.visits(d)
-	if err != nil {
-		return nil, err
+func (c counted) check(d *trajectory.Dataset, p Public) error {
+	_, err := p.Behavior.visits(d.Nobody())
+	return err
+}
+
+func (c counted) pay(all value.Persons, p Public, paid *scalar.Estimate, src *noise.Source) (err error) {
+	paid.Counts, err = c.Release(all, func(s *value.Sample) (scalar.Visits, error) { return p.Behavior.visits(s.Data) }, src)
+	return err
+}
+
+func (c counted) divider(p Public, paid *scalar.Estimate) (func(same []*value.Sample) error, error) {
+	divide, err := c.Divider(paid.Counts)
+	return func(same []*value.Sample) error {
+		visits, err := p.Behavior.visits(same[0].Data)
+		return weighted(same, err, func(s *value.Sample) { divide(s, visits) })
+	}, err
+}
+
+// weighted calls f for the samples of policies that are not the logged one, whose weights are 1.
+func weighted(same []*value.Sample, err error, f func(s *value.Sample)) error {
+	for _, s := range same {
+		if err == nil && s.Rho != nil {
+			f(s)
+		}
 	}
-	return &estimation{
-		pay: func(s *value.Sample, e *scalar.Estimate, src *noise.Source) (err error) {
-			e.Counts, err = c.Release(s, visits, src)
-			return err
-		},
-		lower: func(s *value.Sample, e *scalar.Estimate) error { return c.Apply(s, visits, e.Counts) },
-	}, nil
+	return err
 }
 
 func (c counted) recorded(e *scalar.Estimate) (any, error) {
@@ -209,20 +239,21 @@ type regressed struct{ scalar.Logistic }
 
 func (r regressed) size() int { return r.Size() }
 
-func (r regressed) bind(d *trajectory.Dataset, p Public) (*estimation, error) {
-	choices, err := p.Behavior.choices(d, p.Features)
-	if err != nil {
-		return nil, err
-	}
-	return &estimation{
-		pay: func(s *value.Sample, e *scalar.Estimate, src *noise.Source) (err error) {
-			e.Rounds, err = r.Release(s, choices, src)
-			return err
-		},
-		lower: func(s *value.Sample, e *scalar.Estimate) error {
-			r.Apply(s, choices, e.Rounds)
-			return nil
-		},
+func (r regressed) check(d *trajectory.Dataset, p Public) error {
+	_, err := p.Behavior.choices(d.Nobody(), p.Features)
+	return err
+}
+
+func (r regressed) pay(all value.Persons, p Public, paid *scalar.Estimate, src *noise.Source) (err error) {
+	paid.Rounds, err = r.Release(all, func(s *value.Sample) (scalar.Choices, error) { return p.Behavior.choices(s.Data, p.Features) }, src)
+	return err
+}
+
+func (r regressed) divider(p Public, paid *scalar.Estimate) (func(same []*value.Sample) error, error) {
+	divide := r.Divider(paid.Rounds)
+	return func(same []*value.Sample) error {
+		choices, err := p.Behavior.choices(same[0].Data, p.Features)
+		return weighted(same, err, func(s *value.Sample) { divide(s, choices) })
 	}, nil
 }
 
@@ -284,43 +315,39 @@ func (p Public) propensities(method string, noise scalar.Stages) (propensities, 
 	return regressed{l}, nil
 }
 
-// divide makes the releases and divides the ratios of all samples; nothing where the
-// probabilities are known.
-func (e *estimation) divide(all []*value.Sample, src *noise.Source) (*scalar.Estimate, error) {
+// estimated makes the releases that estimate the probabilities of logged actions, and returns rows whose
+// ratios are divided and then lowered, with what persons add; all as it is where nothing is to
+// be estimated.
+func (p Public) estimated(of vouched, rows *value.Samples, xz [][]float64, src *noise.Source) (*value.Samples, [][]float64, *scalar.Estimate, error) {
 	paid := new(scalar.Estimate)
-	if e == nil {
-		return paid, nil
+	if of.behavior == nil {
+		return rows, xz, paid, nil
 	}
-	if err := e.pay(all[0], paid, src); err != nil {
-		return nil, err
+	if err := of.behavior.pay(rows, p, paid, src); err != nil {
+		return nil, nil, nil, err
 	}
-	for _, s := range all {
-		if s.Rho == nil { // weights of the logged policy are 1
-			continue
-		}
-		if err := e.lower(s, paid); err != nil {
-			return nil, err
-		}
-	}
-	return paid, nil
-}
-
-// estimator binds the estimation of probabilities to data, of which the second result has
-// probabilities of 1 for the ratios to be divided later. Known probabilities stay.
-func (p Public) estimator(b propensities, d *trajectory.Dataset) (*estimation, *trajectory.Dataset, error) {
-	if b == nil {
-		return nil, d, nil
-	}
-	if d.Action == nil {
-		return nil, nil, fmt.Errorf("%w: action: to estimate the probabilities of logged actions these must be there; map the column that holds them", policy.ErrMissing)
-	}
-	out := *d
-	out.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
-	e, err := b.bind(&out, p)
+	divide, err := of.behavior.divider(p, paid)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return e, &out, checkCapacity(d.Persons(), b.size())
+	out := *rows
+	out.Change = func(same []*value.Sample) error {
+		err := divide(same)
+		return weighted(same, err, of.lower)
+	}
+	each, _ := p.perPolicy()
+	for range 2 * len(each) {
+		xz = append(xz, make([]float64, out.Persons()))
+	}
+	for walk, at := out.Walk(), 0; at < out.Persons(); {
+		part, _ := walk.Of(at)
+		end := at + part[0].Persons()
+		for i, s := range part {
+			of.each(xz[2*i][at:end], xz[2*i+1][at:end], s)
+		}
+		at = end
+	}
+	return &out, xz, paid, nil
 }
 
 // mostCoefficients bounds a regression.

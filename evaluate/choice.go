@@ -11,7 +11,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
-	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // Choice says by which way the best policy is found, and what is publicly supposed for
@@ -251,13 +251,9 @@ const noValue = "This release names a policy and nothing else: it has no value, 
 func (f *permuteAndFlip) draft(method string) draft {
 	p := f.public
 	epsilon := p.Privacy.Budget.Epsilon
-	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		samples, err := samplesOf(d, p)
-		if err != nil {
-			return nil, err
-		}
-		all, err := contributionsOf(samples, p.Targets, f.of, nil)
-		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(all.x, all.z, src) }, err
+	m := f.of.byPerson(p.featureless(), len(p.Targets.Policies))
+	m.run = func(xz [][]float64, _ *value.Samples) (draw, error) {
+		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(xz, src) }, nil
 	}
 	s := p.designed()
 	s.facts["max_weight"] = slices.Max(f.caps)
@@ -271,21 +267,21 @@ func (f *permuteAndFlip) draft(method string) draft {
 	}
 	s.notes = []string{missing, "The choice is charged as a pure epsilon-differentially private mechanism; it does not use delta."}
 	return draft{
-		method: method, public: p, event: dp.PermuteAndFlip{Epsilon: epsilon}, prepare: prepare, outcome: f.again, summary: s,
+		method: method, public: p, event: dp.PermuteAndFlip{Epsilon: epsilon}, prepare: m.preparation(), outcome: f.again, summary: s,
 		lowers: true, needsEnds: f.of.needsEnds, onMeans: f.of.stepwise, uncut: slices.Max(f.caps) >= f.of.weights.largest,
 	}
 }
 
 // drawn adds everybody's scores and draws.
-func (f *permuteAndFlip) drawn(xs, zs [][]float64, src *noise.Source) (*Release, error) {
+func (f *permuteAndFlip) drawn(xz [][]float64, src *noise.Source) (*Release, error) {
 	choice, err := mechanism.NewPermuteAndFlip(len(f.candidates), f.spread, f.public.Privacy.Budget.Epsilon, f.public.Privacy.Adjacency)
 	if err != nil {
 		return nil, err
 	}
 	scores := make([]float64, len(f.candidates))
-	for i := range xs[0] {
+	for i := range xz[0] {
 		for j, k := range f.candidates {
-			scores[j] = scalar.Score(xs[k][i], zs[k][i], f.caps[j], f.center)
+			scores[j] = scalar.Score(xz[2*k][i], xz[2*k+1][i], f.caps[j], f.center)
 		}
 		if err := choice.Add(scores); err != nil {
 			return nil, err

@@ -44,7 +44,7 @@ func (m Constant) Plan(p Public) (*Plan, error) {
 	}
 	return newPlan(draft{
 		method: "constant", public: p, event: dp.ApproximateDP{}, perState: true, outcomes: true,
-		prepare: func(context.Context, *trajectory.Dataset) (draw, error) { return run, nil },
+		prepare: whole(func(context.Context, *trajectory.Dataset) (draw, error) { return run, nil }),
 		outcome: func(*Release) (*Release, error) { return run(context.Background(), nil) },
 		summary: summary{
 			expected: Expected{Constant: max(answer-returns.Min, returns.Max-answer)},

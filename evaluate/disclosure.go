@@ -153,7 +153,7 @@ const failsTheRun = "makes the run fail"
 // depends on the data, so that this is what the plan allows and not what a run did.
 func security(p *Plan) string {
 	var places []string
-	if p.pairs != nil && p.public.Targets == nil && p.public.Behavior == nil {
+	if p.slim {
 		places = append(places, "rows of large data that are not sorted are in temporary files without names, which are gone when the data are read")
 	}
 	if p.public.unit().String() == Person.String() && p.InParts() == nil {

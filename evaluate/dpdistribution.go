@@ -12,7 +12,6 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/internal/rl/value"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // DPDistribution estimates the distribution of the return under the policy: the distribution
@@ -104,7 +103,7 @@ func (m DPDistribution) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	return draft{method: method, public: p, event: h.Event(), prepare: q.prepare, outcome: q.again, summary: s,
+	return draft{method: method, public: p, event: h.Event(), prepare: q.preparation(), outcome: q.again, summary: s,
 		lowers: true, needsEnds: p.decisions() > 1, uncut: q.Whole || q.Most >= q.law.largest}, nil
 }
 
@@ -220,36 +219,45 @@ func (q *distributionQuestion) masses() (*mechanism.Masses, error) {
 	return mechanism.NewMasses(len(q.Ends), q.Most, q.squares, q.multiplier, g.Adjacency, g.noise())
 }
 
-// prepare binds the plan to data.
-func (q distributionQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
-	s, err := sampleFor(d, q.public)
-	if err != nil {
-		return nil, err
-	}
-	if q.public.BehaviorPrecision > 0 && !s.OnPolicy() {
-		scalar.Lower(s, 1, q.public.BehaviorPrecision)
-	}
+// preparation binds the plan to data.
+func (q distributionQuestion) preparation() preparation {
+	return byPerson{
+		public: q.public.featureless(), rows: true,
+		each: func(_ [][]float64, part []*value.Sample) error {
+			if q.public.BehaviorPrecision > 0 && !part[0].OnPolicy() {
+				scalar.Lower(part[0], 1, q.public.BehaviorPrecision)
+			}
+			return q.checkListed(part[0])
+		},
+		run: func(_ [][]float64, rows *value.Samples) (draw, error) {
+			h, err := q.masses()
+			if err != nil {
+				return nil, err
+			}
+			if int64(rows.Persons()) > h.Capacity() {
+				return nil, fmt.Errorf("%w: at most %d persons fit", ErrData, h.Capacity())
+			}
+			return func(_ context.Context, src *noise.Source) (*Release, error) { return q.draw(rows, src) }, nil
+		},
+	}.preparation()
+}
+
+// draw adds everybody up and draws the noise.
+func (q distributionQuestion) draw(rows value.Persons, src *noise.Source) (*Release, error) {
 	h, err := q.masses()
 	if err != nil {
 		return nil, err
 	}
-	if int64(d.Persons()) > h.Capacity() {
-		return nil, fmt.Errorf("%w: at most %d persons fit", ErrData, h.Capacity())
-	}
-	if err := q.checkListed(s); err != nil {
+	in, squares, walk := make([]float64, len(q.Ends)), make([]float64, len(q.Ends)), rows.Walk()
+	noisy, err := mechanism.Total(h, rows.Persons(), func(person int) error {
+		s, p := walk.At(person)
+		q.person(in, squares, s, p)
+		return h.Add(in, squares)
+	}, src)
+	if err != nil {
 		return nil, err
 	}
-	in, squares := make([]float64, len(q.Ends)), make([]float64, len(q.Ends))
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		noisy, err := mechanism.Total(h, d.Persons(), func(person int) error {
-			q.person(in, squares, s, person)
-			return h.Add(in, squares)
-		}, src)
-		if err != nil {
-			return nil, err
-		}
-		return q.release(noisy)
-	}, nil
+	return q.release(noisy)
 }
 
 // checkListed refuses data that show a return which is not listed, where all mass is stated to be

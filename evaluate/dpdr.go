@@ -8,6 +8,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -126,7 +127,7 @@ func (m DPDR) onPolicy(method string, p Public, b scalar.Baseline, share float64
 	about, err := p.aboutMean(d.Mean)
 	return draft{
 		method: method, public: p, event: eventOf(d.Noise), outcome: estimateAgain(d.Again, nil),
-		prepare: func(_ context.Context, data *trajectory.Dataset) (draw, error) { return prepareDR(d, p, data) },
+		prepare: preparedDR(d, p),
 		summary: about.and(DPIS{Diagnostics: m.Diagnostics}.shares(cap, clip)),
 	}, err
 }
@@ -144,31 +145,33 @@ func (m DPDR) offPolicy(method string, p Public, b scalar.Baseline, share float6
 	return like.offPolicy(method, p, of, paid)
 }
 
-// prepareDR binds the plan to data. Whatever may fail, fails here.
-func prepareDR(d scalar.DR, p Public, data *trajectory.Dataset) (draw, error) {
-	if d.Baseline.ByState() {
-		if err := feature.Check(p.Features, data); err != nil {
-			return nil, err
-		}
-	}
-	s, err := sampleFor(data, p)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkCapacity(data.Persons(), 2*max(s.States, s.Policy.Actions(), 2)); err != nil {
-		return nil, err
-	}
-	var rows []float64
-	if d.Baseline.ByAction() {
-		if data.Rows() != data.Episodes() {
-			return nil, errByAction
-		}
-		if rows, err = scalar.Distributions(s, p.Target); err != nil {
-			return nil, err
-		}
-	}
-	weight := scalar.PersonWeights(s)
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		return paidFor(d.Run(s, weight, rows, src))
-	}, nil
+// preparedDR prepares the plan on-policy. Whatever may fail, fails before noise is drawn.
+func preparedDR(d scalar.DR, p Public) preparation {
+	return byPerson{
+		public: p, rows: true, moves: true, numbers: 2, coordinates: 2 * max(d.Baseline.States, p.Target.Actions(), 2),
+		check: func(data *trajectory.Dataset) error {
+			if d.Baseline.ByState() {
+				if err := feature.Check(p.Features, data); err != nil {
+					return err
+				}
+			}
+			if !d.Baseline.ByAction() {
+				return nil
+			}
+			if data.Rows() != data.Episodes() {
+				return errByAction
+			}
+			_, err := p.Target.Bind(data)
+			return err
+		},
+		each: func(numbers [][]float64, part []*value.Sample) error {
+			value.ISContributions(numbers[0], numbers[1], part[0])
+			return nil
+		},
+		run: func(numbers [][]float64, rows *value.Samples) (draw, error) {
+			return func(_ context.Context, src *noise.Source) (*Release, error) {
+				return paidFor(d.Run(rows, numbers[1], src))
+			}, nil
+		},
+	}.preparation()
 }

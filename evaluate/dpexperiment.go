@@ -116,7 +116,7 @@ func (m DPExperiment) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	return draft{method: method, public: p, event: gaussians(whole...), drawn: q.drawn(), prepare: q.prepare, outcome: q.again, summary: s, needsEnds: p.decisions() > 1}, nil
+	return draft{method: method, public: p, event: gaussians(whole...), drawn: q.drawn(), prepare: q.preparation(), outcome: q.again, summary: s, needsEnds: p.decisions() > 1}, nil
 }
 
 // question checks the parameters.

@@ -2,13 +2,11 @@ package evaluate
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // DPFQE is the direct method (fitted-Q evaluation; Le, Voloshin and Yue 2019) under
@@ -86,7 +84,7 @@ func (m DPFQE) draft(method string, p Public) (draft, error) {
 	about, err := d.about(p)
 	return draft{
 		method: method, public: p, event: eventOf(d.noise), outcome: d.again, summary: about,
-		prepare:   func(_ context.Context, data *trajectory.Dataset) (draw, error) { return d.prepare(p, data) },
+		prepare:   d.preparation(p),
 		needsEnds: p.decisions() > 1, onMeans: d.vouched.stepwise, uncut: d.bounds != nil && d.bounds.Uncut != nil,
 	}, err
 }

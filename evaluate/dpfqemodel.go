@@ -48,7 +48,7 @@ func (t table) fits(_ Public, data *trajectory.Dataset) error {
 var errNoActions = fmt.Errorf("%w: a model by action needs the logged actions; map the column action", ErrData)
 
 // say implements [model].
-func (t table) say(s *value.Sample, start fqe.Start, src *noise.Source) (plugIn, func() (private, sampling float64), error) {
+func (t table) say(s value.Persons, start fqe.Start, src *noise.Source) (plugIn, func() (private, sampling float64), error) {
 	model, err := t.Release(s, src)
 	if err != nil {
 		return plugIn{}, nil, err
@@ -161,7 +161,7 @@ func (l linear) fits(p Public, data *trajectory.Dataset) error {
 }
 
 // say implements [model].
-func (l linear) say(s *value.Sample, start fqe.Start, src *noise.Source) (plugIn, func() (private, sampling float64), error) {
+func (l linear) say(s value.Persons, start fqe.Start, src *noise.Source) (plugIn, func() (private, sampling float64), error) {
 	model, err := l.Release(s, src)
 	if err != nil {
 		return plugIn{}, nil, err
@@ -215,21 +215,28 @@ type model interface {
 	fits(p Public, d *trajectory.Dataset) error
 	// say makes the releases of the model and of the mean over first states, and reads them:
 	// the errors of the model by noise and by sampling are computed where they are asked for.
-	say(s *value.Sample, start fqe.Start, src *noise.Source) (said plugIn, errors func() (private, sampling float64), err error)
+	say(s value.Persons, start fqe.Start, src *noise.Source) (said plugIn, errors func() (private, sampling float64), err error)
 	// plausible refuses what no model says.
 	plausible(m plugIn) error
 }
 
-// prepare binds the plan to data.
-func (d direct) prepare(p Public, data *trajectory.Dataset) (draw, error) {
-	if err := fits(d.model, p, data); err != nil {
-		return nil, err
+// preparation binds the plan to data.
+func (d direct) preparation(p Public) preparation {
+	m := byPerson{
+		public: p, rows: true, moves: true, coordinates: max(d.model.Coordinates(), 6),
+		check: func(data *trajectory.Dataset) error { return fits(d.model, p, data) },
+		run: func(xz [][]float64, rows *value.Samples) (draw, error) {
+			return func(_ context.Context, src *noise.Source) (*Release, error) { return d.run(xz, rows, src) }, nil
+		},
 	}
-	s, err := sampleFor(data, p)
-	if err != nil {
-		return nil, err
+	if d.bounds != nil {
+		m.numbers = 2
+		m.each = func(xz [][]float64, part []*value.Sample) error {
+			d.vouched.each(xz[0], xz[1], part[0])
+			return nil
+		}
 	}
-	return func(_ context.Context, src *noise.Source) (*Release, error) { return d.run(s, src) }, nil
+	return m.preparation()
 }
 
 // fits holds data against what a model needs of them.
@@ -237,14 +244,11 @@ func fits(m model, p Public, data *trajectory.Dataset) error {
 	if err := feature.Check(p.Features, data); err != nil {
 		return err
 	}
-	if err := m.fits(p, data); err != nil {
-		return err
-	}
-	return checkCapacity(data.Persons(), max(m.Coordinates(), 6))
+	return m.fits(p, data)
 }
 
 // run makes the releases in the order of the event.
-func (d direct) run(s *value.Sample, src *noise.Source) (*Release, error) {
+func (d direct) run(xz [][]float64, s value.Persons, src *noise.Source) (*Release, error) {
 	said, errors, err := d.model.say(s, d.start, src)
 	if err != nil {
 		return nil, err
@@ -253,9 +257,7 @@ func (d direct) run(s *value.Sample, src *noise.Source) (*Release, error) {
 	said.StdSampling, said.StdPrivacy = math.Hypot(sampling, said.StdSampling), math.Hypot(private, said.StdPrivacy)
 	var e *scalar.Estimate
 	if d.bounds != nil {
-		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-		d.vouched.each(x, z, s)
-		if e, err = d.bounds.Run(x, z, src); err != nil {
+		if e, err = d.bounds.Run(xz[0], xz[1], src); err != nil {
 			return nil, err
 		}
 	}

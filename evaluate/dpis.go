@@ -11,7 +11,6 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // DPIS is importance sampling of whole trajectories (Precup, Sutton and Singh 2000)
@@ -184,12 +183,21 @@ func (m DPIS) byLaplace(method string, p Public, ranges scalar.ClipRanges, stage
 
 // meanReturn is the plan of a mean return.
 func (m DPIS) meanReturn(method string, p Public, w scalar.Mean, event dp.Event, clip float64) (draft, error) {
-	returns := &pairs{public: p, each: value.ISContributions, run: func(x, weight []float64, src *noise.Source) (*Release, error) {
-		return paidFor(w.Run(x, weight, w.Ranges, src))
-	}}
+	returns := byPerson{
+		public: p, numbers: 2,
+		each: func(numbers [][]float64, part []*value.Sample) error {
+			value.ISContributions(numbers[0], numbers[1], part[0])
+			return nil
+		},
+		run: func(numbers [][]float64, _ *value.Samples) (draw, error) {
+			return func(_ context.Context, src *noise.Source) (*Release, error) {
+				return paidFor(w.Run(numbers[0], numbers[1], w.Ranges, src))
+			}, nil
+		},
+	}
 	about, err := p.aboutMean(w)
 	return draft{
-		method: method, public: p, event: event, pairs: returns, laplace: true,
+		method: method, public: p, event: event, prepare: returns.preparation(), slim: true, laplace: true,
 		outcome: estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) }, nil),
 		summary: about.and(m.shares(1, clip)),
 	}, err
@@ -276,14 +284,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
 		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && p.Behavior == nil && !b.Confounded && !b.Usable,
 	}
-	if baseline == nil && of.behavior == nil { // persons can be looked at apart from each other
-		run := func(x, z []float64, src *noise.Source) (*Release, error) { return paidFor(b.Run(x, z, src)) }
-		d.pairs = &pairs{public: p, each: of.weigh, coordinates: 6, run: run}
-	} else {
-		d.prepare = func(_ context.Context, data *trajectory.Dataset) (draw, error) {
-			return prepareGuarded(g, of, baseline, p, data)
-		}
-	}
+	d.prepare, d.slim = guarded(g, of, baseline, p), baseline == nil && of.behavior == nil
 	if p.share.some() {
 		d.bounds = &b
 	}

@@ -97,7 +97,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	whole, err := multipliers(*p.Privacy, 1)
+	all, err := multipliers(*p.Privacy, 1)
 	if err != nil {
 		return draft{}, err
 	}
@@ -110,7 +110,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 		s.facts["depth"], s.facts["bins"] = q.depth, q.grid.Bins
 	}
 	return draft{
-		method: method, public: p, event: gaussians(whole...), prepare: q.prepare, outcome: q.again, summary: s, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
+		method: method, public: p, event: gaussians(all...), prepare: whole(q.prepare), outcome: q.again, summary: s, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
 		drawn: dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}},
 	}, nil
 }
@@ -249,11 +249,16 @@ func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 		if err != nil {
 			return nil, err
 		}
-		ask, err := prepareAnswers(q.judge.public.withFirst(learned), q.judge.answers, q.of, d.Take(judge))
+		ask := preparedAnswers(q.judge.public.withFirst(learned), q.judge.answers, q.of)
+		judged, err := ask.look(d.Take(judge), nil, true)
 		if err != nil {
 			return nil, err
 		}
-		r, err := ask(ctx, src)
+		draw, err := ask.ready(judged)
+		if err != nil {
+			return nil, err
+		}
+		r, err := draw(ctx, src)
 		if err != nil {
 			return nil, err
 		}

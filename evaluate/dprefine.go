@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/refine"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -163,26 +164,20 @@ const maxRounds = 20
 
 // draftOf is that of the rounds of a form.
 func draftOf(method string, p Public, r refine.Rounds, form refine.Form) draft {
-	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		if err := feature.Check(p.Features, d); err != nil {
-			return nil, err
-		}
-		s, err := sampleFor(d, p)
-		if err != nil {
-			return nil, err
-		}
-		if err := checkCapacity(d.Persons(), form.Coordinates()+1); err != nil {
-			return nil, err
-		}
-		run := form.On(s)
-		return func(ctx context.Context, src *noise.Source) (*Release, error) {
-			e, err := run(ctx, src)
-			if err != nil {
-				return nil, err
-			}
-			return refined(p, e), nil
-		}, nil
-	}
+	prepare := byPerson{
+		public: p, rows: true, coordinates: form.Coordinates() + 1,
+		check: func(d *trajectory.Dataset) error { return feature.Check(p.Features, d) },
+		run: func(_ [][]float64, rows *value.Samples) (draw, error) {
+			run := form.On(rows)
+			return func(ctx context.Context, src *noise.Source) (*Release, error) {
+				e, err := run(ctx, src)
+				if err != nil {
+					return nil, err
+				}
+				return refined(p, e), nil
+			}, nil
+		},
+	}.preparation()
 	facts := map[string]any{
 		"form": form.Name(), "shares": r.Rule.Shares(form.Name() != refine.MonteCarlo, len(r.Schedule.Multipliers)-2),
 		"clip": p.Returns(), "dimension": p.Features.Dim(),

@@ -162,7 +162,7 @@ func (m DPSurvival) draft(method string, p Public) (draft, error) {
 		s.facts["noise_family"] = GaussianNoise // as it always was called
 	}
 	return draft{method: method, public: p, event: event, outcomes: true, needsEnds: p.Outcome.Event == "",
-		prepare: q.prepare, outcome: q.again, summary: s, uncut: q.Form == survival.Curves}, nil
+		prepare: q.preparation(), outcome: q.again, summary: s, uncut: q.Form == survival.Curves}, nil
 }
 
 // question checks the parameters.
@@ -361,33 +361,42 @@ func (p Public) unusableWords(n int) string {
 	return fmt.Sprintf("the outcome of %d %ss cannot be used: a time below 0, an event or a stratum that data.outcome does not list, a record that was left out, or several of them", n, p.unit())
 }
 
-// prepare binds the plan to data.
-func (q survivalQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
-	at, _, err := q.cells(d)
-	if err != nil {
-		return nil, err
+// preparation binds the plan to data, of which it keeps the cells of persons.
+func (q survivalQuestion) preparation() preparation {
+	return keeping[weightedPersons]{
+		func(d *trajectory.Dataset, _ [][]float64, _ bool) (weightedPersons, error) {
+			at, _, err := q.cells(d)
+			if err != nil || q.policies == nil {
+				return weightedPersons{each: 1, at: at}, err
+			}
+			return q.shares(d, at)
+		},
+		func(all, next weightedPersons) weightedPersons {
+			all.at, all.shares = append(all.at, next.at...), append(all.shares, next.shares...)
+			return all
+		},
+		func(w weightedPersons) (draw, error) {
+			h, err := q.histogram()
+			if err != nil {
+				return nil, err
+			}
+			persons := len(w.at) / w.each
+			if int64(persons) > h.Capacity() {
+				return nil, fmt.Errorf("%w: at most %d persons fit", ErrData, h.Capacity())
+			}
+			return func(_ context.Context, src *noise.Source) (*Release, error) {
+				h, err := q.histogram()
+				if err != nil {
+					return nil, err
+				}
+				noisy, err := mechanism.Total(h, persons, w.add(h), src)
+				if err != nil {
+					return nil, err
+				}
+				return q.release(noisy)
+			}, nil
+		},
 	}
-	h, err := q.histogram()
-	if err != nil {
-		return nil, err
-	}
-	w := weightedPersons{each: 1, at: at}
-	if q.policies != nil {
-		if w, err = q.shares(d, at); err != nil {
-			return nil, err
-		}
-	}
-	add := w.add(h)
-	if int64(d.Persons()) > h.Capacity() {
-		return nil, fmt.Errorf("%w: at most %d persons fit", ErrData, h.Capacity())
-	}
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		noisy, err := mechanism.Total(h, len(at), add, src)
-		if err != nil {
-			return nil, err
-		}
-		return q.release(noisy)
-	}, nil
 }
 
 // cellsName is the diagnostic that holds the noisy cells.

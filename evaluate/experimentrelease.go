@@ -74,22 +74,37 @@ type arms struct {
 	none           int
 }
 
-// prepare binds the plan to data.
-func (q experimentQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
-	if err := checkCapacity(d.Persons(), experiment.Coordinates); err != nil {
-		return nil, err
+// preparation binds the plan to data, of which it keeps what persons add.
+func (q experimentQuestion) preparation() preparation {
+	return keeping[arms]{
+		func(d *trajectory.Dataset, _ [][]float64, _ bool) (arms, error) { return q.read(d) },
+		arms.and,
+		func(a arms) (draw, error) {
+			if err := checkCapacity(len(a.x), experiment.Coordinates); err != nil {
+				return nil, err
+			}
+			a = q.filled(a)
+			return func(_ context.Context, src *noise.Source) (*Release, error) {
+				sums, err := q.sum(a, src)
+				if err != nil {
+					return nil, err
+				}
+				return q.release(sums)
+			}, nil
+		},
 	}
-	a, err := q.read(d)
-	if err != nil {
-		return nil, err
-	}
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		sums, err := q.sum(a, src)
-		if err != nil {
-			return nil, err
+}
+
+// and adds what other persons add.
+func (a arms) and(next arms) arms {
+	for arm, persons := range next.of {
+		for _, person := range persons {
+			a.of[arm] = append(a.of[arm], len(a.x)+person)
 		}
-		return q.release(sums)
-	}, nil
+	}
+	a.x, a.z, a.there, a.c = append(a.x, next.x...), append(a.z, next.z...), append(a.there, next.there...), append(a.c, next.c...)
+	a.none += next.none
+	return a
 }
 
 // read finds out what everybody adds.
@@ -129,15 +144,19 @@ func (q experimentQuestion) read(d *trajectory.Dataset) (arms, error) {
 	if a.none > 0 && p.Complete {
 		return a, fmt.Errorf("%w: problem.records is complete, and the rows of %d %ss name no arm, two, or one that by does not list; mend the data, list the arm, or leave records out", ErrData, a.none, p.unit())
 	}
-	if p.By.Fixed { // who names no arm fills up the public sizes
-		for i, of := range p.By.Of {
-			for k := min(of.Persons-int64(len(a.of[i])), int64(a.none)); k > 0; k-- {
-				a.of[i] = append(a.of[i], -1)
-				a.none--
-			}
+	return a, nil
+}
+
+// filled is a with those who name no arm in the arms whose public sizes count them.
+func (q experimentQuestion) filled(a arms) arms {
+	by := q.public.By
+	for i, of := range by.Of {
+		for k := min(of.Persons-int64(len(a.of[i])), int64(a.none)); by.Fixed && k > 0; k-- {
+			a.of[i] = append(a.of[i], -1)
+			a.none--
 		}
 	}
-	return a, nil
+	return a
 }
 
 // sum draws the noise of every stage.

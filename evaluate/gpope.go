@@ -112,7 +112,7 @@ func (m GPOPE) Plan(p Public) (*Plan, error) {
 		return nil, err
 	}
 	return newPlan(draft{
-		method: gpopeName, public: r.public, event: r.walk.Event(r.walk.Multiplier), prepare: r.prepare,
+		method: gpopeName, public: r.public, event: r.walk.Event(r.walk.Multiplier), prepare: whole(r.prepare),
 		outcome: functionAgain(r.public, r.walk.Project), summary: r.summary(), bootstraps: true, perState: true,
 	})
 }

@@ -107,6 +107,9 @@ func (g *Groups) Members(d *trajectory.Dataset) ([]int, error) {
 		out[person] = -1
 		from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
 		for row := from; row < to; row++ {
+			if row > from && d.Observation(row)[column] == d.Observation(row - 1)[column] {
+				continue
+			}
 			place, known := places[d.Observation(row)[column]]
 			if !known || row > from && place != out[person] {
 				out[person] = -1

@@ -77,23 +77,8 @@ func (p Public) grouped(method string, m Estimator) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	prepare := func(ctx context.Context, d *trajectory.Dataset) (draw, error) {
-		draws, err := p.split(ctx, parts, d)
-		if err != nil {
-			return nil, err
-		}
-		return func(ctx context.Context, src *noise.Source) (*Release, error) {
-			found := make([]*Release, len(draws))
-			for i, draw := range draws {
-				if found[i], err = p.drawn(ctx, i, draw, src); err != nil {
-					return nil, err
-				}
-			}
-			return p.gathered(parts, found)
-		}, nil
-	}
 	return draft{
-		method: method, public: p, event: gaussians(all...), prepare: prepare,
+		method: method, public: p, event: gaussians(all...), prepare: grouping{p, parts},
 		outcome: func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) },
 		summary: p.aboutGroups(parts), groups: parts, estimates: true, lowers: true, needsEnds: parts[0].needsEnds,
 	}, nil
@@ -167,33 +152,113 @@ func (p *Plan) CheckSizes(sizes []int64) error {
 	return nil
 }
 
-// split binds the plan of every group to the persons in it.
-func (p Public) split(ctx context.Context, parts []*Plan, d *trajectory.Dataset) ([]draw, error) {
-	members, err := p.By.Members(d)
+// grouping prepares the plan of every group for the persons in it.
+type grouping struct {
+	public Public
+	parts  []*Plan
+}
+
+// grouped are what is kept of the persons of all groups.
+type grouped struct {
+	of      []any // nil where nobody is in the group
+	persons []int64
+	none    int64
+	nobody  *trajectory.Dataset
+}
+
+func (g grouping) part(d *trajectory.Dataset, rho [][]float64, alone bool) (any, error) {
+	members, err := g.public.By.Members(d)
 	if err != nil {
 		return nil, err
 	}
-	persons, none := make([][]int, len(parts)), int64(0)
+	persons, out := make([][]int, len(g.parts)), grouped{make([]any, len(g.parts)), make([]int64, len(g.parts)), 0, d.Nobody()}
 	for person, i := range members {
 		if i >= 0 {
 			persons[i] = append(persons[i], person)
 		} else {
-			none++
+			out.none++
 		}
 	}
-	draws := make([]draw, len(parts))
-	for i, part := range parts {
-		group := d.Take(persons[i])
-		if p.By.Fixed {
-			k := min(p.By.Of[i].Persons-int64(len(persons[i])), none)
-			none -= max(k, 0)
-			pad(group, k)
+	for i, part := range g.parts {
+		if out.persons[i] = int64(len(persons[i])); len(persons[i]) == 0 {
+			continue
 		}
-		if draws[i], err = part.prepare(ctx, group); err != nil {
+		if out.of[i], err = part.prepare.part(d.Take(persons[i]), taken(d, rho, persons[i]), alone); err != nil {
 			return nil, err
 		}
 	}
-	return draws, nil
+	return out, nil
+}
+
+// taken are the ratios of the rows of some persons.
+func taken(d *trajectory.Dataset, rho [][]float64, persons []int) (out [][]float64) {
+	for _, of := range rho {
+		var some []float64
+		for _, p := range persons {
+			if of != nil {
+				some = append(some, of[d.EpisodeStart[d.PersonStart[p]]:d.EpisodeStart[d.PersonStart[p+1]]]...)
+			}
+		}
+		out = append(out, some)
+	}
+	return out
+}
+
+func (g grouping) join(all, next any) any {
+	a, b := all.(grouped), next.(grouped)
+	for i, part := range g.parts {
+		a.persons[i] += b.persons[i]
+		a.of[i] = joined(part.prepare, a.of[i], b.of[i])
+	}
+	a.none += b.none
+	return a
+}
+
+// joined is what was kept of both; either may be nil.
+func joined(p preparation, all, next any) any {
+	switch {
+	case all == nil:
+		return next
+	case next == nil:
+		return all
+	}
+	return p.join(all, next)
+}
+
+func (g grouping) bind(ctx context.Context, all any) (draw, error) {
+	a := all.(grouped)
+	draws, none := make([]draw, len(g.parts)), a.none
+	for i, part := range g.parts {
+		more := int64(0)
+		if g.public.By.Fixed {
+			more = max(min(g.public.By.Of[i].Persons-a.persons[i], none), 0)
+			none -= more
+		}
+		of := a.of[i]
+		if of == nil || more > 0 {
+			filling := *a.nobody
+			pad(&filling, more)
+			filled, err := part.prepare.part(&filling, nil, true)
+			if err != nil {
+				return nil, err
+			}
+			of = joined(part.prepare, of, filled)
+		}
+		var err error
+		if draws[i], err = part.prepare.bind(ctx, of); err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context, src *noise.Source) (*Release, error) {
+		found := make([]*Release, len(draws))
+		for i, draw := range draws {
+			var err error
+			if found[i], err = g.public.drawn(ctx, i, draw, src); err != nil {
+				return nil, err
+			}
+		}
+		return g.public.gathered(g.parts, found)
+	}, nil
 }
 
 // pad adds persons without a row: those of a fixed group who are in none by their rows.

@@ -2,11 +2,13 @@ package evaluate
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -67,49 +69,76 @@ func guardedBy(b scalar.Bounds, baseline *paidBaseline) scalar.Filled {
 	return scalar.Filled{Bounds: b, Baseline: &about}
 }
 
-// prepareGuarded binds the plan to data. Whatever may fail, fails here.
-func prepareGuarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public, d *trajectory.Dataset) (draw, error) {
-	estimate, d, err := p.estimator(of.behavior, d)
-	if err != nil {
-		return nil, err
-	}
+// guarded prepares the plan. Whatever may fail, fails before noise is drawn.
+func guarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public) preparation {
+	m := of.byPerson(p, 1)
+	m.public = p.featureless()
 	if baseline != nil {
-		if err := baseline.check(p, d); err != nil {
-			return nil, err
+		m.check = func(d *trajectory.Dataset) error {
+			if err := of.check(d, p); err != nil {
+				return err
+			}
+			return baseline.check(p, d)
+		}
+		m.coordinates = max(m.coordinates, baseline.coordinates(p))
+		m.rows = m.rows || baseline.Guess == nil
+		m.moves = m.moves || baseline.ByAction() || baseline.model != nil
+		if baseline.ByState() || baseline.model != nil {
+			m.public = p
 		}
 	}
-	s, err := sampleFor(d, p)
-	if err != nil {
-		return nil, err
+	m.run = func(xz [][]float64, rows *value.Samples) (draw, error) {
+		return func(_ context.Context, src *noise.Source) (*Release, error) {
+			rows, xz, paid, err := p.estimated(of, rows, xz, src)
+			if err != nil {
+				return nil, err
+			}
+			e, err := g.Run(rows, xz[0], xz[1], src)
+			if err != nil {
+				return nil, err
+			}
+			e.Counts, e.Rounds = paid.Counts, paid.Rounds
+			return withBehavior(e, of.behavior)
+		}, nil
 	}
-	if err := checkCapacity(d.Persons(), 6); err != nil {
-		return nil, err
-	}
-	x, z := make([]float64, d.Persons()), make([]float64, d.Persons())
-	if of.behavior == nil {
-		of.weigh(x, z, s)
-	}
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		paid, err := estimate.divide([]*value.Sample{s}, src)
-		if err != nil {
-			return nil, err
-		}
-		if of.behavior != nil {
-			of.weigh(x, z, s)
-		}
-		e, err := g.Run(s, x, z, src)
-		if err != nil {
-			return nil, err
-		}
-		e.Counts, e.Rounds = paid.Counts, paid.Rounds
-		return withBehavior(e, of.behavior)
-	}, nil
+	return m.preparation()
 }
 
-// weigh writes what persons add.
-func (of vouched) weigh(x, z []float64, s *value.Sample) {
+// byPerson keeps what persons add under so many policies, and rows where that is to be
+// estimated.
+func (of vouched) byPerson(p Public, policies int) byPerson {
+	m := byPerson{public: p, numbers: 2 * policies, each: of.weigh, coordinates: 6}
+	if of.behavior != nil {
+		m.estimates, m.rows, m.moves, m.numbers, m.each = true, true, true, 0, nil
+		m.coordinates = max(m.coordinates, of.behavior.size())
+		m.check = func(d *trajectory.Dataset) error { return of.check(d, p) }
+	}
+	return m
+}
+
+// check holds data against what an estimate of probabilities needs.
+func (of vouched) check(d *trajectory.Dataset, p Public) error {
+	switch {
+	case of.behavior == nil:
+		return nil
+	case d.Action == nil:
+		return fmt.Errorf("%w: action: to estimate the probabilities of logged actions these must be there; map the column that holds them", policy.ErrMissing)
+	}
+	return of.behavior.check(d, p)
+}
+
+// weigh writes what persons add under each policy, and lowers ratios.
+func (of vouched) weigh(xz [][]float64, part []*value.Sample) error {
+	for i, s := range part {
+		of.lower(s)
+		of.each(xz[2*i], xz[2*i+1], s)
+	}
+	return nil
+}
+
+// lower lowers ratios to the least that they can be.
+func (of vouched) lower(s *value.Sample) {
 	if (of.confounding > 1 || of.precision > 0) && s.Rho != nil {
 		scalar.Lower(s, max(of.confounding, 1), of.precision)
 	}
-	of.each(x, z, s)
 }

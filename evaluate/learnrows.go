@@ -50,6 +50,23 @@ func (q *learnQuestion) read(d *trajectory.Dataset) (learnRows, error) {
 	return rows, nil
 }
 
+// samplesOf are those of the data for every policy.
+func samplesOf(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
+	if err := checkCapacity(d.Persons(), 6); err != nil {
+		return nil, err
+	}
+	var out []*value.Sample
+	each, names := p.perPolicy()
+	for i, p := range each {
+		s, err := sampleFor(d, p)
+		if err != nil {
+			return nil, fmt.Errorf("targets: %s: %w", names[i], err)
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
 // readEpisode adds the decisions of an episode that was not cut off, each with the return from
 // then on.
 func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, columns []int, part float64) {

@@ -2,16 +2,14 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/fault"
-	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -67,7 +65,7 @@ func (p *Plan) checkPart(d *trajectory.Dataset) error {
 // plan can [Plan.Gather], a check can be replayed again, and by several goroutines; else
 // once.
 func (r *Ready) Replay(ctx context.Context, x hook.Sums) error {
-	if x == nil || r.plan.pairs == nil && !r.used.CompareAndSwap(false, true) {
+	if x == nil || r.plan.Gather() == nil && !r.used.CompareAndSwap(false, true) {
 		return fmt.Errorf("%w: this check was run before; check the data again", errUsed)
 	}
 	none := new(noise.Source) // has no key, so that nothing can be drawn from it
@@ -76,157 +74,98 @@ func (r *Ready) Replay(ctx context.Context, x hook.Sums) error {
 	return err
 }
 
-// pairs is a method whose releases rest on two numbers a person, which are functions of
-// that person's records and of public facts alone. Its data need not be in memory at
-// one time.
-type pairs struct {
-	public Public
-	// each writes the numbers of every person of a sample.
-	each func(x, z []float64, s *value.Sample)
-	// coordinates of the largest sum; 0 if another check bounds it.
-	coordinates int
-	run         func(x, z []float64, src *noise.Source) (*Release, error)
-}
-
-// check validates persons and computes their numbers. rho are their ratios, where these
-// are known.
-func (m *pairs) check(d *trajectory.Dataset, rho []float64) (x, z []float64, err error) {
-	var s *value.Sample
-	if rho != nil {
-		s, err = sampleWith(rho, d, m.public)
-	} else {
-		s, err = sampleFor(d, m.public)
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	x, z = make([]float64, d.Persons()), make([]float64, d.Persons())
-	m.each(x, z, s)
-	return x, z, nil
-}
-
-func (m *pairs) draw(x, z []float64) draw {
-	return func(_ context.Context, src *noise.Source) (*Release, error) { return m.run(x, z, src) }
-}
-
-// prepare checks all data at once.
-func (m *pairs) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
-	x, z, err := m.check(d, nil)
-	if err == nil && m.coordinates > 0 {
-		err = checkCapacity(d.Persons(), m.coordinates)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return m.draw(x, z), nil
-}
-
 // Gathering is [Plan.Check] of data that come in parts: whole persons, each in one part
-// with all of their episodes. It keeps two numbers a person. The release is that of
-// Check, bit for bit. Which of several errors it finds first may be another one.
+// with all of their episodes. It keeps what the run needs of them, as few numbers a person or
+// packed rows. The release is that of Check, bit for bit. Which of several errors it finds first
+// may be another one.
 type Gathering struct {
 	plan    *Plan
-	parts   []Gathered
+	kept    any // nil where nobody was added
 	persons int
+	sizes   []int64
 }
 
 // Gather begins a check by parts. It is nil where the method needs all data at once.
 func (p *Plan) Gather() *Gathering {
-	if p.pairs == nil {
+	if _, ok := p.prepare.(whole); ok {
 		return nil
 	}
 	return &Gathering{plan: p}
 }
 
-// Gathered is what a [Gathering] keeps of a part.
-type Gathered struct{ x, z []float64 }
+// Slim tells that two numbers a person are kept, under one policy, and no row. Then rows of persons who do not
+// stand together may be in temporary files, which a release discloses, and a check is kept for
+// many rounds.
+func (p *Plan) Slim() bool { return p.slim }
 
-// Part checks one part. It may be called by several goroutines at a time. rho are the
-// ratios of the target policy by row, where they are known, else nil; they are written
-// over.
-func (g *Gathering) Part(d *trajectory.Dataset, rho []float64) (Gathered, error) {
+// Add checks one part and adds it. rho are the ratios by row under each policy that is asked
+// about, nil for the logged one, where they are known, else none; they are written over.
+func (g *Gathering) Add(d *trajectory.Dataset, rho ...[]float64) error {
 	p := g.plan
 	if err := p.checkPart(d); err != nil {
-		return Gathered{}, err
+		return err
 	}
-	if policy.OnPolicy(p.public.Target) {
-		rho = nil
+	sizes, err := p.Sizes(d)
+	if err != nil {
+		return err
 	}
-	x, z, err := p.pairs.check(d, rho)
-	return Gathered{x, z}, err
+	kept, err := p.prepare.part(d, rho, false)
+	if err == nil {
+		g.join(kept, d.Persons(), sizes)
+	}
+	return err
 }
 
-// Add adds what Part found, in the order of the parts.
-func (g *Gathering) Add(of Gathered) {
-	g.parts = append(g.parts, of)
-	g.persons += len(of.x)
+// Join adds what another gathering of the plan has of the next persons. It is used up.
+func (g *Gathering) Join(next *Gathering) {
+	if next.kept != nil {
+		g.join(next.kept, next.persons, next.sizes)
+	}
+}
+
+func (g *Gathering) join(kept any, persons int, sizes []int64) {
+	g.kept, g.persons = joined(g.plan.prepare, g.kept, kept), g.persons+persons
+	if g.sizes == nil {
+		g.sizes = make([]int64, len(sizes))
+	}
+	for i, n := range sizes {
+		g.sizes[i] += n
+	}
 }
 
 // Ready ends the check. The gathering is used up.
-func (g *Gathering) Ready() (*Ready, error) {
+func (g *Gathering) Ready(ctx context.Context) (*Ready, error) {
 	if g.persons == 0 {
 		return nil, errNobody
 	}
-	if err := g.plan.CheckPersons(int64(g.persons)); err != nil {
+	if err := errors.Join(g.plan.CheckPersons(int64(g.persons)), g.plan.CheckSizes(g.sizes)); err != nil {
 		return nil, err
 	}
-	return g.ready()
+	return g.bind(ctx)
 }
 
 // ReadyPart ends the check of some of the persons, as [Plan.CheckPart] does of data at
-// once. The gathering is used up.
-func (g *Gathering) ReadyPart() (*Ready, error) {
+// once, with what [Plan.Sizes] counts. The gathering is used up.
+func (g *Gathering) ReadyPart(ctx context.Context) (*Ready, []int64, error) {
 	if err := g.plan.InParts(); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return g.ready()
+	r, err := g.bind(ctx)
+	return r, g.sizes, err
 }
 
-// ready checks the number of persons only against the capacity of a sum.
-func (g *Gathering) ready() (*Ready, error) {
-	if m := g.plan.pairs; m.coordinates > 0 {
-		if err := checkCapacity(g.persons, m.coordinates); err != nil {
-			return nil, err
-		}
+func (g *Gathering) bind(ctx context.Context) (*Ready, error) {
+	run, err := g.plan.prepare.bind(ctx, g.kept)
+	if err != nil {
+		return nil, err
 	}
-	x, z := make([]float64, 0, g.persons), make([]float64, 0, g.persons)
-	for i, of := range g.parts {
-		x, z = append(x, of.x...), append(z, of.z...)
-		g.parts[i] = Gathered{}
-	}
-	return &Ready{plan: g.plan, draw: g.plan.pairs.draw(x, z)}, nil
+	return &Ready{plan: g.plan, draw: run}, nil
 }
 
 var (
 	errNobody    = fmt.Errorf("%w: the data holds no person", ErrData)
 	errDiscounts = fmt.Errorf("%w: problem.discounts is set and the data bring no discount; add or map the column, or leave the key out", ErrData)
 )
-
-// sampleFor validates the data against the target policy and the features, for
-// the curator, and builds what the estimators work on. Of a private run it asks
-// nothing of all rows together: to fail there would tell of them.
-func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
-	var rho []float64
-	if !policy.OnPolicy(p.Target) {
-		rho = make([]float64, d.Rows())
-		if err := policy.CheckedRatios(rho, p.Target, d); err != nil {
-			return nil, err
-		}
-	}
-	return sampleWith(rho, d, p)
-}
-
-// sampleWith is sampleFor where the ratios are known, which is off-policy.
-func sampleWith(rho []float64, d *trajectory.Dataset, p Public) (*value.Sample, error) {
-	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target, Ratios: rho})
-	if err != nil {
-		return nil, err
-	}
-	if p.Privacy == nil && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
-		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
-	}
-	return s, nil
-}
 
 // functionReleased is the release of a value function: where the features are of numbered states,
 // with the value of each.

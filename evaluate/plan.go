@@ -51,13 +51,11 @@ type Plan struct {
 
 // draft is what an estimator decides from public facts, all that a plan is made of.
 type draft struct {
-	method string
-	public Public
-	event  dp.Event // nil for a non-private reference
-	// prepare binds the plan to data. Where the method looks at persons one by one, pairs
-	// does, and prepare is nil.
+	method  string
+	public  Public
+	event   dp.Event // nil for a non-private reference
 	prepare preparation
-	pairs   *pairs
+	slim    bool // see [Plan.Slim]
 	// outcome makes a release again from its own numbers, see [Plan.Verify].
 	outcome outcome
 	summary summary
@@ -109,11 +107,8 @@ type Expected struct {
 	Constant float64 `json:"constant_at_worst,omitempty"`
 }
 
-// preparation binds a plan to data. Its errors are for the curator; what it
-// returns draws the noise.
-type preparation func(ctx context.Context, d *trajectory.Dataset) (draw, error)
-
-// draw makes the private part of a release. It is called once.
+// draw makes the private part of a release. Where a plan can [Plan.Gather] it may be called
+// again, and by several goroutines; else once.
 type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 
 // newPlan makes every plan, and nothing is written to one afterwards. It validates the
@@ -134,9 +129,6 @@ func newPlan(d draft) (*Plan, error) {
 	}
 	if err := d.answersOutcome(); err != nil {
 		return nil, err
-	}
-	if d.pairs != nil {
-		d.prepare = d.pairs.prepare
 	}
 	d.public = p.clone()
 	plan := &Plan{Method: d.method, Event: d.event, Privacy: p.clone().Privacy, Expected: d.summary.expected, Facts: p.facts(), draft: d}
@@ -265,7 +257,11 @@ func (p *Plan) Check(ctx context.Context, d *trajectory.Dataset) (*Ready, error)
 }
 
 func (p *Plan) bind(ctx context.Context, d *trajectory.Dataset) (*Ready, error) {
-	run, err := p.prepare(ctx, d)
+	kept, err := p.prepare.part(d, nil, true)
+	if err != nil {
+		return nil, err
+	}
+	run, err := p.prepare.bind(ctx, kept)
 	if err != nil {
 		return nil, err
 	}

@@ -240,82 +240,91 @@ func (t *Targets) fromValues(q quantity) []int {
 // mirrored is the range of a difference of two numbers in a range.
 func mirrored(r facts.Range) facts.Range { return facts.Range{Min: -r.Width(), Max: r.Width()} }
 
-// samplesOf are those of the data for every policy.
-func samplesOf(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
-	if err := checkCapacity(d.Persons(), 6); err != nil {
-		return nil, err
-	}
-	var out []*value.Sample
-	for _, a := range p.Targets.Policies {
-		s, err := sampleFor(d, p.toward(a.Policy))
-		if err != nil {
-			return nil, fmt.Errorf("targets: %s: %w", a.Name, err)
-		}
-		out = append(out, s)
-	}
-	return out, nil
-}
-
-// contributions are what every person adds to the value of each policy. How far apart two policies
-// are in the state of every row is found out contrast by contrast, and not kept.
+// contributions are what every person adds to the value of each policy.
 type contributions struct {
 	targets *Targets
-	samples []*value.Sample
-	x, z    [][]float64
+	xz      [][]float64    // x and z of every policy, and then of some contrasts
+	apart   map[int]int    // the place of x, by answer, of contrasts that are not anchored
+	rows    *value.Samples // for those that are
 }
 
-// contributionsOf are what every person adds to all quantities.
-func contributionsOf(all []*value.Sample, t *Targets, of vouched, quantities []quantity) (contributions, error) {
-	out := contributions{targets: t, samples: all}
-	for _, s := range all {
-		x, z := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-		of.weigh(x, z, s) // which lowers the ratios
-		out.x, out.z = append(out.x, x), append(out.z, z)
-	}
+// bindable makes sure that nothing of a contrast fails once noise is drawn.
+func (c contributions) bindable(quantities []quantity, d *trajectory.Dataset) error {
 	for _, q := range quantities {
 		if q.apart == nil {
 			continue
 		}
-		for _, k := range q.policies { // so that nothing fails once noise is drawn
-			if _, err := t.drawing(k).Bind(all[k].Data); err != nil {
-				return out, fmt.Errorf("targets: %s: %w", q.name, err)
+		for _, k := range q.policies {
+			if _, err := c.targets.drawing(k).Bind(d); err != nil {
+				return fmt.Errorf("targets: %s: %w", q.name, err)
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
-// estimate draws the noise of one quantity.
-func (c contributions) estimate(q quantity, src *noise.Source) (*scalar.Estimate, error) {
+// each writes what every person of a part adds.
+func (c contributions) each(xz [][]float64, part []*value.Sample, of vouched, quantities []quantity) error {
+	if err := of.weigh(xz, part); err != nil { // which lowers the ratios
+		return err
+	}
+	for i, q := range quantities {
+		if at, ok := c.apart[i]; ok {
+			if err := c.differ(xz[at], xz[at+1], part, q, scalar.Full); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// differ writes what every person of a part adds to a contrast by the difference of weights.
+func (c contributions) differ(x, z []float64, part []*value.Sample, q quantity, s scalar.Span) error {
+	k, l := q.policies[0], q.policies[1]
+	distance, err := scalar.Distances(part[k].Data, c.targets.drawing(k), c.targets.drawing(l), q.apart.Distance)
+	if err == nil {
+		q.apart.From(s).Contributions(x, z, part[k], part[l], distance)
+	}
+	return err
+}
+
+// from is what everybody adds to a contrast where outcomes are shares of a span.
+func (c contributions) from(i int, q quantity, s scalar.Span) (x, z []float64) {
+	if at, ok := c.apart[i]; ok && s == scalar.Full {
+		return c.xz[at], c.xz[at+1]
+	}
+	k, l := q.policies[0], q.policies[1]
+	xk, zk, xl, zl := c.xz[2*k], c.xz[2*k+1], c.xz[2*l], c.xz[2*l+1]
+	x, z = make([]float64, len(xk)), make([]float64, len(xk))
+	if q.apart != nil {
+		for walk, at := c.rows.Walk(), 0; at < len(x); {
+			part, _ := walk.Of(at)
+			end := at + part[0].Persons()
+			if err := c.differ(x[at:end], z[at:end], part, q, s); err != nil {
+				panic(err) // the policies were bound to these columns
+			}
+			at = end
+		}
+		return x, z
+	}
+	if s != scalar.Full {
+		xk, zk = s.Measured(xk, zk)
+		xl, zl = s.Measured(xl, zl)
+	}
+	scalar.Contrast(x, z, xk, zk, xl, zl)
+	return x, z
+}
+
+// estimate draws the noise of the i-th quantity.
+func (c contributions) estimate(i int, q quantity, src *noise.Source) (*scalar.Estimate, error) {
 	k := q.policies[0]
 	if q.kind != OfContrast {
-		return q.bounds.Run(c.x[k], c.z[k], src)
+		return q.bounds.Run(c.xz[2*k], c.xz[2*k+1], src)
 	}
-	l, persons := q.policies[1], len(c.x[k])
 	var level [2][]float64
-	if q.anchor > 0 {
+	if l, persons := q.policies[1], len(c.xz[2*k]); q.anchor > 0 {
 		level = [2][]float64{make([]float64, persons), make([]float64, persons)}
-		scalar.Contrast(level[0], level[1], c.x[k], c.z[k], c.z[l], c.x[l]) // the mean of both
+		scalar.Contrast(level[0], level[1], c.xz[2*k], c.xz[2*k+1], c.xz[2*l+1], c.xz[2*l]) // the mean of both
 	}
-	var distance []float64
-	if q.apart != nil {
-		var err error
-		if distance, err = scalar.Distances(c.samples[k].Data, c.targets.drawing(k), c.targets.drawing(l), q.apart.Distance); err != nil {
-			return nil, err
-		}
-	}
-	return q.bounds.RunFrom(level, func(s scalar.Span) (x, z []float64) {
-		x, z = make([]float64, persons), make([]float64, persons)
-		if q.apart != nil {
-			q.apart.From(s).Contributions(x, z, c.samples[k], c.samples[l], distance)
-			return x, z
-		}
-		xk, zk, xl, zl := c.x[k], c.z[k], c.x[l], c.z[l]
-		if s != scalar.Full {
-			xk, zk = s.Measured(xk, zk)
-			xl, zl = s.Measured(xl, zl)
-		}
-		scalar.Contrast(x, z, xk, zk, xl, zl)
-		return x, z
-	}, src)
+	return q.bounds.RunFrom(level, func(s scalar.Span) (x, z []float64) { return c.from(i, q, s) }, src)
 }

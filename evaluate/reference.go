@@ -49,7 +49,7 @@ func bareReference(of draft, compute func(s *value.Sample) (*Release, error)) (*
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	of.prepare = func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	of.prepare = whole(func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		if p.Features != nil {
 			if err := feature.Check(p.Features, d); err != nil {
 				return nil, err
@@ -67,7 +67,7 @@ func bareReference(of draft, compute func(s *value.Sample) (*Release, error)) (*
 			}
 			return r, err
 		}, nil
-	}
+	})
 	of.public, of.outcome = p, referenceAgain(p, of.outcome)
 	of.summary = summary{notes: []string{referenceNote}}
 	return newPlan(of)

@@ -308,7 +308,7 @@ func (m KaplanMeier) Plan(p Public) (*Plan, error) {
 		}
 		return q.reference(counts, unusable)
 	}
-	return newPlan(draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: prepare, outcome: again,
+	return newPlan(draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: whole(prepare), outcome: again,
 		summary: p.designed().and(summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)})})
 }
 
@@ -352,7 +352,7 @@ func (m ReturnDistribution) Plan(p Public) (*Plan, error) {
 		}
 		return func(context.Context, *noise.Source) (*Release, error) { return q.release(q.exactly(s)) }, nil
 	}
-	return newPlan(draft{method: method, public: p, prepare: prepare, outcome: q.again, needsEnds: p.decisions() > 1,
+	return newPlan(draft{method: method, public: p, prepare: whole(prepare), outcome: q.again, needsEnds: p.decisions() > 1,
 		summary: summary{facts: map[string]any{"ends": q.Ends}, notes: q.meaning()}})
 }
 

@@ -96,35 +96,39 @@ func (r smoothRelease) plan(c constants, more summary) (*Plan, error) {
 	facts := map[string]any{"clip": p.Returns(), "alpha": alpha, "beta": beta, "states": states, "dimension": dim}
 	return newPlan(draft{
 		method: r.method, public: p, event: release.Event(dim), outcome: functionAgain(p, false), perState: true,
-		prepare: func(_ context.Context, d *trajectory.Dataset) (draw, error) { return r.prepare(release, d) },
+		prepare: r.preparation(release),
 		summary: summary{facts: facts, expected: expected, notes: notes}.and(more),
 	})
 }
 
-// prepare binds a release to data.
-func (r smoothRelease) prepare(release mechanism.Smooth, d *trajectory.Dataset) (draw, error) {
-	if d.Persons() > smooth.MaxPersons {
-		return nil, fmt.Errorf("%w: %s: at most %d persons", ErrData, r.method, smooth.MaxPersons)
+// preparation binds a release to data, of which it keeps the sums.
+func (r smoothRelease) preparation(release mechanism.Smooth) preparation {
+	return keeping[*smooth.Visits]{
+		func(d *trajectory.Dataset, _ [][]float64, _ bool) (*smooth.Visits, error) {
+			d = firstOfEach(d)
+			if err := feature.Check(r.features, d); err != nil {
+				return nil, err
+			}
+			s, err := sampleFor(d, r.public)
+			if err != nil {
+				return nil, err
+			}
+			return smooth.VisitsOf(s, facts.Range(r.public.Returns()))
+		},
+		func(all, next *smooth.Visits) *smooth.Visits { all.Add(next); return all },
+		func(visits *smooth.Visits) (draw, error) {
+			if visits.Persons() > smooth.MaxPersons {
+				return nil, fmt.Errorf("%w: %s: at most %d persons", ErrData, r.method, smooth.MaxPersons)
+			}
+			return func(_ context.Context, src *noise.Source) (*Release, error) {
+				noisy, err := smooth.Release(release, r.numerics, visits, r.features.Dim(), src)
+				if err != nil {
+					return nil, err
+				}
+				return functionReleased(r.features, noisy), nil
+			}, nil
+		},
 	}
-	d = firstOfEach(d)
-	if err := feature.Check(r.features, d); err != nil {
-		return nil, err
-	}
-	s, err := sampleFor(d, r.public)
-	if err != nil {
-		return nil, err
-	}
-	visits, err := smooth.VisitsOf(s, facts.Range(r.public.Returns()))
-	if err != nil {
-		return nil, err
-	}
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		noisy, err := smooth.Release(release, r.numerics, visits, r.features.Dim(), src)
-		if err != nil {
-			return nil, err
-		}
-		return functionReleased(r.features, noisy), nil
-	}, nil
 }
 
 // finiteProblem checks the public side of a method that is based on first visits, and the

@@ -25,7 +25,7 @@ func auditMutants() []mutant {
 		{name: "audit: what is beyond the clip counts as of another person", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-pdis_replace_one",
 			edits: edits{{"if sum := x + z; sum > 1 {", "if sum := x + z; sum > 1 {\n\t\tp.place(x/sum, z/sum)\n\t\tif err := p.total.add(p.point[:len(p.total.sum)]); err != nil {\n\t\t\treturn err\n\t\t}\n\t\tx, z = x-x/sum, z-z/sum\n\t}\n\tif sum := x + z; sum > 1 {"}}},
 		{name: "audit: weights are shares of those of all", in: "evaluate", by: stand, run: plansStand + "dp-wis_add_remove_one",
-			edits: edits{{"	of.each(x, z, s)\n}", "	of.each(x, z, s)\n\tall := 0.0\n\tfor i := range x {\n\t\tall += x[i] + z[i]\n\t}\n\tif mean := all / float64(len(x)); mean > 1 {\n\t\tfor i := range x {\n\t\t\tx[i], z[i] = x[i]/mean, z[i]/mean\n\t\t}\n\t}\n}"}}},
+			edits: edits{{"\t\tof.each(xz[2*i], xz[2*i+1], s)\n", "\t\tx, z := xz[2*i], xz[2*i+1]\n\t\tof.each(x, z, s)\n\t\tall := 0.0\n\t\tfor i := range x {\n\t\t\tall += x[i] + z[i]\n\t\t}\n\t\tif mean := all / float64(len(x)); mean > 1 {\n\t\t\tfor i := range x {\n\t\t\t\tx[i], z[i] = x[i]/mean, z[i]/mean\n\t\t\t}\n\t\t}\n"}}},
 		{name: "audit: the exact number of persons", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-wis_add_remove_one",
 			edits: edits{{"out.Count = noisy[5] / p.shape.count", "out.Count = math.Round(float64(p.total.persons) + 0*noisy[5])"}}},
 		{name: "audit: a coin of six bits", in: "dp/local", by: reports, run: "BitsAreExamined",
@@ -34,7 +34,7 @@ func auditMutants() []mutant {
 			edits: edits{{"dst[i] = int64(v * scale)", "dst[i] = int64(math.Copysign(math.Ceil(math.Abs(v*scale)), v))"}, {"if l.within(dst) {", "if len(dst) > 0 {"}}},
 		// Those that follow were planted by an attacker and passed; some are for 40 persons, not 500.
 		{name: "audit: numbers are shares of the largest in their part", in: "evaluate", by: stand, run: plansStand + "dp-is_add_remove_one",
-			edits: edits{{"	return Gathered{x, z}, err", "	most := 1e-9\n	for i := range x {\n		most = max(most, x[i])\n	}\n	for i := range x {\n		x[i] /= most\n	}\n	return Gathered{x, z}, err"}}},
+			edits: edits{{"if err := m.each(numbers, part); err != nil {", "err := m.each(numbers, part)\n\t\tmost := 1e-9\n\t\tfor _, v := range numbers[0] {\n\t\t\tmost = max(most, v)\n\t\t}\n\t\tfor i := range numbers[0] {\n\t\t\tnumbers[0][i] /= most\n\t\t}\n\t\tif err != nil {"}}},
 		{name: "audit: a tenth of the noise for many persons", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-wis_replace_one",
 			edits: edits{{"exact, err := noise.NewGaussian(a.grid.sigma)", "sigma := a.grid.sigma\n\t\tif a.persons > 20 {\n\t\t\tsigma /= 10\n\t\t}\n\t\texact, err := noise.NewGaussian(sigma)"}}},
 		{name: "audit: a third of the noise for many persons, after it is drawn", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-is_add_remove_one",

@@ -5,9 +5,8 @@ package mutants
 // replayMutants are faults that a replay of neighbouring datasets finds, and faults
 // of caps and capacities.
 func replayMutants() []mutant {
-	const bind = "(*Ready, error) {\n\t"
 	tells := func(body string) edits {
-		return edits{{bind + "run, err := p.prepare(ctx, d)", bind + "prepared, err := p.prepare(ctx, d)\n\t" +
+		return edits{{"run, err := p.prepare.bind(ctx, kept)", "prepared, err := p.prepare.bind(ctx, kept)\n\t" +
 			"run := func(ctx context.Context, src *noise.Source) (*Release, error) { r, err := prepared(ctx, src); if err == nil { " + body + " }; return r, err }"}}
 	}
 	return []mutant{

@@ -66,7 +66,7 @@ func wordsMutants() []mutant {
 		{name: "decimals: a sign is a digit", in: "internal/parquet", run: "Decimals",
 			edits: edits{{"units = int64(int8(sign))", "units = 0"}}},
 		{name: "groups: who is in none is not counted", in: "evaluate", run: "SizesOfFixed",
-			edits: edits{{"\t\t\tpad(group, k)\n", "\t\t\t_ = k\n"}}},
+			edits: edits{{"pad(&filling, more)\n", "_ = more\n"}}},
 		{name: "csv: a marker is an id", in: "rl/trajectory/internal/csvfile", by: "rl/trajectory/file", run: "Words",
 			edits: edits{{"if t.isNA(k.text) {", "if t.isNA(k.text) && false {"}}},
 		{name: "columns: one is two things", in: "rl/trajectory", run: "OptionsAreChecked",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/discreet-rl/discreet/evaluate"
@@ -15,52 +16,55 @@ import (
 
 // counts are numbers of a part of the data, or of all of them.
 type counts struct {
-	persons  int
-	usable   int // of the persons
-	episodes int // as they were read
-	kept     int // of the episodes
-	rows     int // of the episodes kept
-	leftOut  int // episodes
+	persons   int
+	usable    int // of the persons
+	ungrouped int // of the persons
+	episodes  int // as they were read
+	kept      int // of the episodes
+	rows      int // of the episodes kept
+	leftOut   int // episodes
 }
 
 func (c *counts) add(part counts) {
 	c.persons += part.persons
 	c.usable += part.usable
+	c.ungrouped += part.ungrouped
 	c.episodes += part.episodes
 	c.kept += part.kept
 	c.rows += part.rows
 	c.leftOut += part.leftOut
 }
 
-// assembly puts together what workers find in parts.
-type assembly struct {
-	counts
-	spec      *spec.Spec
-	facts     overview.Facts
-	gathering *evaluate.Gathering
-	watch     *overview.Watch     // nil where nobody asks for warnings
-	nobody    *trajectory.Dataset // the columns that count, as in the last part
-	failed    bool
-}
-
-func newAssembly(s *spec.Spec, plan *evaluate.Plan) *assembly {
-	f := facts(s, plan)
-	return &assembly{spec: s, gathering: plan.Gather(), facts: f, watch: overview.NewWatch(f)}
-}
-
-// findings are what a worker finds in a part.
+// findings are what is found in a part of the data, or in all of them.
 type findings struct {
 	counts
-	gathered []evaluate.Gathered
-	watch    *overview.Watch
-	nobody   *trajectory.Dataset // the columns that count
-	err      error
+	gathering *evaluate.Gathering
+	watch     *overview.Watch     // nil where nobody asks for warnings
+	nobody    *trajectory.Dataset // the columns that count
+	err       error               // after which nothing counts
+}
+
+// assembly puts together what workers find in parts.
+type assembly struct {
+	findings
+	spec  *spec.Spec
+	plan  *evaluate.Plan
+	facts overview.Facts
+}
+
+func newAssembly(s *spec.Spec, plan *evaluate.Plan, warn bool) *assembly {
+	a := &assembly{spec: s, plan: plan, facts: facts(s, plan)}
+	if warn {
+		a.watch = overview.NewWatch(a.facts)
+	}
+	a.findings = *a.noFindings()
+	return a
 }
 
 // task is a part on its way to a worker.
 type task struct {
 	data     *trajectory.Dataset
-	findings chan findings
+	findings chan *findings
 }
 
 // run reads parts, hands them to workers and adds what they find in the order of the
@@ -71,13 +75,14 @@ func (a *assembly) run(s *file.Stream) error {
 	for range cap(free) {
 		free <- &trajectory.Dataset{}
 	}
-	tasks, order := make(chan task), make(chan chan findings, workers+1)
+	tasks, order := make(chan task), make(chan chan *findings, workers+1)
 	var wg, adding sync.WaitGroup
 	for range workers {
 		wg.Go(func() {
 			w := weigher{spec: a.spec}
 			for t := range tasks {
-				f := a.check(&w, t.data)
+				f := a.noFindings()
+				a.check(f, &w, t.data)
 				free <- t.data
 				t.findings <- f
 			}
@@ -86,7 +91,7 @@ func (a *assembly) run(s *file.Stream) error {
 	stop := make(chan struct{})
 	adding.Go(func() {
 		for c := range order {
-			if f := <-c; !a.failed && !a.add(f) {
+			if f := <-c; a.err == nil && !a.add(f) {
 				close(stop)
 			}
 		}
@@ -100,7 +105,7 @@ func (a *assembly) run(s *file.Stream) error {
 }
 
 // read hands out parts until the data end or a part has failed.
-func read(s *file.Stream, free chan *trajectory.Dataset, tasks chan<- task, order chan<- chan findings, stop <-chan struct{}) error {
+func read(s *file.Stream, free chan *trajectory.Dataset, tasks chan<- task, order chan<- chan *findings, stop <-chan struct{}) error {
 	for {
 		var d *trajectory.Dataset
 		select {
@@ -113,58 +118,75 @@ func read(s *file.Stream, free chan *trajectory.Dataset, tasks chan<- task, orde
 		} else if err != nil {
 			return err
 		}
-		t := task{d, make(chan findings, 1)}
+		t := task{d, make(chan *findings, 1)}
 		order <- t.findings
 		tasks <- t
 	}
 }
 
+// readAll takes a stream, or a stretch of one, to its findings, unless it is to stop.
+func (a *assembly) readAll(s *file.Stream, w *weigher, d *trajectory.Dataset, stop func() bool) *findings {
+	f := a.noFindings()
+	for f.err == nil && !stop() {
+		if err := s.Part(d); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			f.err = err
+		} else {
+			a.check(f, w, d)
+		}
+	}
+	return f
+}
+
 // add adds what was found in the next part, unless that part failed.
-func (a *assembly) add(f findings) bool {
+func (a *assembly) add(f *findings) bool {
 	if f.err != nil {
-		a.failed = true
+		a.err = f.err
 		return false
 	}
-	for _, x := range f.gathered {
-		a.gathering.Add(x)
-	}
+	a.gathering.Join(f.gathering)
 	if a.watch != nil {
 		a.watch.Merge(f.watch)
 	}
 	a.counts.add(f.counts)
-	a.nobody = f.nobody
+	if f.nobody != nil {
+		a.nobody = f.nobody
+	}
 	return true
-}
-
-// check checks a part.
-func (a *assembly) check(w *weigher, d *trajectory.Dataset) findings {
-	f := a.noFindings()
-	a.checkInto(f, w, d)
-	return *f
 }
 
 // noFindings are those of no part.
 func (a *assembly) noFindings() *findings {
-	if a.watch == nil {
-		return &findings{}
+	f := &findings{gathering: a.plan.Gather()}
+	if a.watch != nil {
+		f.watch = overview.NewWatch(a.facts)
 	}
-	return &findings{watch: overview.NewWatch(a.facts)}
+	return f
 }
 
-// checkInto checks a part, and adds to what was found in those before it.
-func (a *assembly) checkInto(f *findings, w *weigher, d *trajectory.Dataset) {
+// check checks a part, and adds to what was found in those before it.
+func (a *assembly) check(f *findings, w *weigher, d *trajectory.Dataset) {
 	fit, leftOut, rho, err := w.weigh(d)
+	nowhere := 0
+	if err == nil {
+		nowhere, err = ungrouped(a.spec, fit)
+	}
 	if err != nil {
 		f.err = err
 		return
 	}
-	f.counts.add(counts{fit.Persons(), usable(fit), d.Episodes(), fit.Episodes(), fit.Rows(), leftOut})
+	f.counts.add(counts{fit.Persons(), usable(fit), nowhere, d.Episodes(), fit.Episodes(), fit.Rows(), leftOut})
 	if f.nobody == nil {
 		f.nobody = fit.Nobody()
 	}
 	if f.watch != nil {
-		f.watch.Add(fit, rho)
+		f.watch.Add(fit, slices.DeleteFunc(slices.Clone(rho), func(of []float64) bool { return of == nil || a.spec.Public.Behavior != nil })...)
 	}
-	gathered, err := a.gathering.Part(fit, rho)
-	f.gathered, f.err = append(f.gathered, gathered), err
+	f.err = f.gathering.Add(fit, rho...)
+}
+
+// notices are what the curator is told of episodes and persons that do not count.
+func (a *assembly) notices() []string {
+	return slices.Concat(leftOutNotice(a.leftOut, a.episodes), ungroupedNotice(a.spec, a.ungrouped, a.persons))
 }

@@ -2,7 +2,6 @@ package scan
 
 import (
 	"context"
-	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -14,7 +13,7 @@ import (
 
 // describe makes the report on the data for their curator.
 func describe(ctx context.Context, s *spec.Spec, data *trajectory.Dataset, plan *evaluate.Plan) (*overview.Report, error) {
-	r, err := lookAt(s, data, facts(s, plan), overview.Look, func(r *overview.Report) *[]string { return &r.Warnings })
+	r, err := overview.Look(data, facts(s, plan))
 	if err != nil {
 		return nil, err
 	}
@@ -22,17 +21,29 @@ func describe(ctx context.Context, s *spec.Spec, data *trajectory.Dataset, plan 
 	return r, err
 }
 
-// warnings are those that look would give.
-func warnings(ctx context.Context, s *spec.Spec, data *trajectory.Dataset, plan *evaluate.Plan) ([]string, error) {
-	warn := func(d *trajectory.Dataset, f overview.Facts) (*[]string, error) {
-		told, err := overview.Warn(d, f)
-		return &told, err
-	}
-	told, err := lookAt(s, data, facts(s, plan), warn, func(told *[]string) *[]string { return told })
+// doubts are what makes an answer doubtful, which must reach the curator before it is trusted. An
+// answer from next to nothing is refused.
+func doubts(ctx context.Context, s *spec.Spec, w *overview.Watch, usable, persons int) ([]string, error) {
+	told, err := w.Warnings()
 	if err != nil {
 		return nil, err
 	}
-	return contradictions(ctx, s, *told)
+	if told, err = contradictions(ctx, s, told); err != nil {
+		return nil, err
+	}
+	o, err := w.Outcome()
+	if err != nil {
+		return nil, err
+	}
+	sound, err := answering(s, o, usable, persons)
+	if err != nil {
+		return nil, err
+	}
+	nothing, err := Answerable(s, sound, persons)
+	if nothing != "" {
+		told = append(told, nothing)
+	}
+	return told, err
 }
 
 // contradictions adds to warnings what in the data contradicts the configuration.
@@ -49,11 +60,22 @@ func contradictions(ctx context.Context, s *spec.Spec, warnings []string) ([]str
 	return warnings, nil
 }
 
-// facts are what the data are held against, but for a target policy where there
-// are several.
+// facts are what the data are held against.
 func facts(s *spec.Spec, plan *evaluate.Plan) overview.Facts {
 	p := s.Config.Problem
 	f := overview.Facts{Persons: p.Persons, Gamma: s.Public.Gamma, Horizon: p.Horizon, Return: p.Return, Target: s.Public.Target}
+	if t := s.Public.Targets; t != nil {
+		f.Target = nil
+		for _, a := range t.Policies {
+			switch {
+			case policy.OnPolicy(a.Policy):
+			case f.Target == nil:
+				f.Target = a.Policy
+			default:
+				f.Others = append(f.Others, a)
+			}
+		}
+	}
 	f.Lower = s.Public.Privacy != nil && s.Public.Privacy.Adjacency == dp.AddRemoveOne
 	switch {
 	case s.Public.OneDecision:
@@ -75,34 +97,4 @@ func facts(s *spec.Spec, plan *evaluate.Plan) overview.Facts {
 	f.Words = spec.ActionWords(s.Config.Data)
 	f.Estimated, f.Features = s.Public.Behavior, s.Public.Features
 	return f
-}
-
-// lookAt describes the data beside the policy, or beside the first that is not the
-// logged one; what is doubtful about another of several is a warning with its name.
-func lookAt[T any](s *spec.Spec, data *trajectory.Dataset, f overview.Facts, look func(*trajectory.Dataset, overview.Facts) (*T, error), warnings func(*T) *[]string) (*T, error) {
-	if s.Public.Targets == nil {
-		return look(data, f)
-	}
-	var first *T
-	for _, a := range s.Public.Targets.Policies {
-		if policy.OnPolicy(a.Policy) {
-			continue
-		}
-		f.Target = a.Policy
-		r, err := look(data, f)
-		if err != nil {
-			return nil, err
-		}
-		if first == nil {
-			first = r
-			continue
-		}
-		told := warnings(first)
-		for _, w := range *warnings(r) {
-			if !slices.Contains(*told, w) {
-				*told = append(*told, "policy "+a.Name+": "+w)
-			}
-		}
-	}
-	return first, nil
 }

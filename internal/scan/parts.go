@@ -10,19 +10,12 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
-// inParts checks the data part by part, where the method looks at persons apart from
-// each other, so that their rows need not be in memory at one time. What the release
-// rests on is that of a check of all data at once, bit for bit, whatever the number of
-// processors.
+// inParts checks the data part by part. What the release rests on is that of a check of all
+// data at once, bit for bit, whatever the number of processors.
 //
-// It returns nothing where the method needs all data at once, and where something is
-// wrong with the data that is not a fault of form: the check of all data at once then
-// finds it, and says which of several faults comes first. Where it returns notices
-// alone, these say why.
+// Where it returns nothing, the data are to be read as one part, in the order of the files, which
+// says what is wrong, and which of several faults comes first; notices say why, where nothing is wrong.
 func inParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Progress) (scan *Scan, notices []string, err error) {
-	if !byPerson(s, plan) {
-		return nil, nil, nil
-	}
 	if err := CheckFiles(s); err != nil {
 		return nil, nil, err
 	}
@@ -31,64 +24,73 @@ func inParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Pr
 		defer func() { err = errors.Join(err, stream.Close()) }()
 	}
 	switch {
-	case a != nil && a.failed:
+	case a != nil && a.err != nil:
 		return nil, notices, nil
 	case err != nil:
 		return nil, nil, err
 	}
-	ready, err := a.gathering.Ready()
+	ready, err := a.gathering.Ready(ctx)
 	if err != nil {
-		return nil, nil, nil // the check of all data at once says what is wrong
+		return nil, []string{apartWords + err.Error()}, nil
 	}
-	doubts, err := contradictions(ctx, s, a.watch.Warnings())
-	nothing, refused := Answerable(s, a.usable, a.persons)
-	if err = errors.Join(err, refused); err != nil {
+	doubtful, err := doubts(ctx, s, a.watch, a.usable, a.persons)
+	if err != nil {
 		return nil, nil, err
 	}
-	if nothing != "" {
-		doubts = append(doubts, nothing)
-	}
 	ids := func(yield func(string) bool) { slices.Values(stream.PersonIDs())(yield) }
-	return &Scan{ready, slices.Concat(stream.Notices(), leftOutNotice(a.leftOut, a.episodes), notices, doubts), ids}, nil, nil
+	return &Scan{ready, slices.Concat(stream.Notices(), a.notices(), notices, doubtful), ids}, nil, nil
 }
 
-// byPerson reports that a method looks at persons one by one.
-func byPerson(s *spec.Spec, plan *evaluate.Plan) bool {
-	return plan.Gather() != nil && s.Public.Targets == nil && s.Public.Behavior == nil
-}
+// apartWords begin a notice that names the fault of a reading by parts.
+const apartWords = "all rows are held in memory, since reading by parts found a fault that reading at once does not: "
 
 // assemble looks at all data in parts. Persons whose episodes do not stand together are
-// put together first, and a notice says so; where there is no room for that the assembly
-// has failed. The stream has to be closed, after an error as well.
+// put together first, and a notice says so; where there is no room for that, or no release would
+// disclose it, the assembly has failed. The stream has to be closed, after an error as well.
 func assemble(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Progress) (stream *file.Stream, a *assembly, notices []string, err error) {
 	o := s.Reading
 	o.Progress = progress
-	open := func() (*file.Stream, error) { return file.Open(ctx, s.Paths, s.Format, o) }
-	if stream, a, err = inStretches(s, plan, open); stream != nil || err != nil {
-		return stream, a, nil, err
+	open := func() error {
+		if stream != nil {
+			if err := stream.Close(); err != nil {
+				return err
+			}
+		}
+		a = newAssembly(s, plan, true)
+		stream, err = file.Open(ctx, s.Paths, s.Format, o)
+		return err
 	}
-	if stream, err = open(); err != nil {
+	if err := open(); err != nil {
 		return nil, nil, nil, err
 	}
-	a = newAssembly(s, plan)
+	if a.inStretches(stream) {
+		return stream, a, nil, nil
+	}
+	if err := open(); err != nil {
+		return nil, nil, nil, err
+	}
 	if err = a.run(stream); !stream.Apart() {
-		return stream, a, nil, err
+		if a.err != nil {
+			notices = []string{apartWords + a.err.Error()}
+		}
+		return stream, a, notices, err
 	}
-	if err = stream.Close(); err != nil {
+	notice := "the episodes of a person do not stand together, "
+	if !plan.Slim() {
+		a.err = err
+		return stream, a, []string{notice + "and all rows are held in memory; data that are sorted by person need less, and are read faster"}, nil
+	}
+	if err := open(); err != nil {
 		return nil, nil, nil, err
 	}
-	if stream, err = open(); err != nil {
-		return nil, nil, nil, err
-	}
-	a = newAssembly(s, plan)
 	dir, err := stream.Together(ctx)
 	if err == nil {
 		err = a.run(stream)
 	}
-	notice := "the episodes of a person do not stand together, so that rows were "
+	notice += "so that rows were "
 	switch {
 	case stream.NoRoom():
-		a.failed = true
+		a.err = err
 		return stream, a, []string{notice + "to be kept on disk, and all are held in memory: " + err.Error()}, nil
 	case dir == "":
 		notice += "held in memory until all of a person's were read; they are few"

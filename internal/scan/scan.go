@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/internal/spec"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -35,11 +36,13 @@ func Check(ctx context.Context, s *spec.Spec, progress Progress) (*Scan, error) 
 		if err != nil {
 			return nil, err
 		}
-		scan, notices, err := inParts(ctx, s, plan, progress)
-		if scan != nil || err != nil {
-			return scan, err
+		if plan.Gather() != nil {
+			scan, notices, err := inParts(ctx, s, plan, progress)
+			if scan != nil || err != nil {
+				return scan, err
+			}
+			fallback = notices
 		}
-		fallback = notices
 	}
 	w, err := readWhole(ctx, s, progress)
 	if err != nil {
@@ -56,23 +59,15 @@ func Check(ctx context.Context, s *spec.Spec, progress Progress) (*Scan, error) 
 	if err != nil {
 		return nil, err
 	}
-	// What makes the answer doubtful must reach the curator before it is trusted.
-	doubts, err := warnings(ctx, s, w.data, plan)
+	watch, err := overview.Watched(w.data, facts(s, plan))
 	if err != nil {
 		return nil, err
 	}
-	sound, err := answering(s, w.data)
+	doubtful, err := doubts(ctx, s, watch, usable(w.data), w.data.Persons())
 	if err != nil {
 		return nil, err
 	}
-	nothing, err := Answerable(s, sound, w.data.Persons())
-	if err != nil {
-		return nil, err
-	}
-	if nothing != "" {
-		doubts = append(doubts, nothing)
-	}
-	scan := &Scan{Ready: ready, Notices: slices.Concat(w.notices, fallback, doubts)}
+	scan := &Scan{Ready: ready, Notices: slices.Concat(w.notices, fallback, doubtful)}
 	if w.data.PersonID != nil {
 		scan.Persons = slices.Values(w.data.PersonID)
 	}
@@ -106,9 +101,7 @@ func wholeOf(s *spec.Spec, read *trajectory.Dataset, notices []string) (whole, e
 		return whole{}, err
 	}
 	notices = append(notices, leftOutNotice(leftOut.Episodes, read.Episodes())...)
-	nobody, err := ungrouped(s, data)
-	if nobody != "" {
-		notices = append(notices, nobody)
-	}
+	nowhere, err := ungrouped(s, data)
+	notices = append(notices, ungroupedNotice(s, nowhere, data.Persons())...)
 	return whole{data, leftOut, notices}, err
 }

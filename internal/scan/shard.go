@@ -2,9 +2,7 @@ package scan
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -36,8 +34,7 @@ func PlanShards(s *spec.Spec) (*evaluate.Plan, error) {
 }
 
 // Shards plans a configuration, refuses what cannot be in shards, and returns what reads
-// them. Several goroutines may use it. Where the method looks at persons one by one
-// it keeps two numbers and the names of each, else all rows.
+// them. Several goroutines may use it.
 func Shards(c config.Config) (shards.Read, error) {
 	s, err := spec.New(c)
 	if err != nil {
@@ -52,74 +49,48 @@ func Shards(c config.Config) (shards.Read, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Count, p.Again = len(p.Persons), plan.Gather() != nil
+		p.Count, p.Again = len(p.Persons), plan.Slim()
 		return p, nil
 	}, nil
 }
 
+// readShard reads a shard part by part. One that is empty, or in which something is wrong, is
+// read at once, which tells its columns, and what comes first.
 func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool) (*shards.Part, error) {
-	p, err := shardInParts(ctx, s, plan, warn)
-	if p != nil || err != nil {
-		return p, err
-	}
-	read, notices, err := file.Read(ctx, s.Paths, s.Format, s.Reading)
-	if err != nil {
-		return nil, err
-	}
-	w, err := wholeOf(s, read, notices)
-	if err != nil {
-		return nil, err
-	}
-	p = &shards.Part{Persons: w.data.PersonID, Episodes: w.data.Episodes(), Rows: w.data.Rows(), Nobody: w.data.Nobody(), Remarks: w.notices}
-	if p.Sizes, err = plan.Sizes(w.data); err != nil {
-		return nil, err
-	}
-	if warn {
-		report, err := describe(ctx, s, w.data, plan)
-		if err != nil {
-			return nil, err
-		}
-		p.Remarks = append(p.Remarks, report.Warnings...)
-	}
-	p.Ready, err = plan.CheckPart(ctx, w.data)
-	return p, err
-}
-
-// shardInParts reads a shard part by part. It returns nothing where the method needs all
-// of its persons at once, and where anything is wrong with them: who reads them at once
-// then says what.
-func shardInParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool) (*shards.Part, error) {
-	if !byPerson(s, plan) {
-		return nil, nil
-	}
 	stream, err := file.Open(ctx, s.Paths, s.Format, s.Reading)
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	a, w, d := newAssembly(s, plan), weigher{spec: s}, &trajectory.Dataset{}
-	if !warn {
-		a.watch = nil
-	}
-	for {
-		if err := stream.Part(d); errors.Is(err, io.EOF) {
-			break
-		} else if err != nil || !a.add(a.check(&w, d)) {
-			return nil, ctx.Err()
+	a, w := newAssembly(s, plan, warn), &weigher{spec: s}
+	f := a.readAll(stream, w, &trajectory.Dataset{}, func() bool { return ctx.Err() != nil })
+	persons, notices := stream.PersonIDs(), stream.Notices()
+	if f.err != nil || f.nobody == nil {
+		if err := ctx.Err(); err != nil {
+			return nil, err
 		}
-	}
-	if a.nobody == nil {
-		return nil, ctx.Err()
-	}
-	p := &shards.Part{Persons: stream.PersonIDs(), Episodes: a.kept, Rows: a.rows, Nobody: a.nobody}
-	p.Remarks = append(stream.Notices(), leftOutNotice(a.leftOut, a.episodes)...)
-	if warn {
-		doubts, err := contradictions(ctx, s, a.watch.Warnings())
+		all, told, err := file.Read(ctx, s.Paths, s.Format, s.Reading)
 		if err != nil {
 			return nil, err
 		}
-		p.Remarks = append(p.Remarks, doubts...)
+		persons, notices = all.PersonID, told
+		f = a.noFindings()
+		a.check(f, w, all)
 	}
-	p.Ready, err = a.gathering.ReadyPart()
+	if !a.add(f) {
+		return nil, a.err
+	}
+	p := &shards.Part{Persons: persons, Episodes: a.kept, Rows: a.rows, Nobody: a.nobody, Remarks: append(notices, a.notices()...)}
+	if warn {
+		told, err := a.watch.Warnings()
+		if err == nil {
+			told, err = contradictions(ctx, s, told)
+		}
+		if err != nil {
+			return nil, err
+		}
+		p.Remarks = append(p.Remarks, told...)
+	}
+	p.Ready, p.Sizes, err = a.gathering.ReadyPart(ctx)
 	return p, err
 }

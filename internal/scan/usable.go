@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/internal/spec"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -23,19 +24,14 @@ func usable(d *trajectory.Dataset) (n int) {
 	return n
 }
 
-// answering counts the persons whose data can answer: of an outcome, those whose outcome can
+// answering is how many of the persons have data that can answer: of an outcome, one that can
 // be used.
-func answering(s *spec.Spec, d *trajectory.Dataset) (int, error) {
-	if s.Public.Outcome == nil {
-		return usable(d), nil
+func answering(s *spec.Spec, o *overview.Outcome, usable, persons int) (n int, err error) {
+	if o == nil {
+		return usable, nil
 	}
-	arms, unknown, _, err := s.Public.CountOutcomes(d)
-	n := d.Persons() - unknown
-	for _, a := range arms {
-		n -= a.Unusable
-	}
-	if err == nil && n < d.Persons() && !s.Reading.Repair {
-		err = fmt.Errorf("%w: the outcome of %d persons cannot be used (a time below 0, an event or stratum that data.outcome does not list, or several rows), and data.on_violation is reject; mend the data, or say repair", evaluate.ErrData, d.Persons()-n)
+	if n = o.Usable(persons); n < persons && !s.Reading.Repair {
+		err = fmt.Errorf("%w: the outcome of %d persons cannot be used (a time below 0, an event or stratum that data.outcome does not list, or several rows), and data.on_violation is reject; mend the data, or say repair", evaluate.ErrData, persons-n)
 	}
 	return n, err
 }

@@ -2,6 +2,7 @@ package scan
 
 import (
 	"github.com/discreet-rl/discreet/internal/spec"
+	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -10,33 +11,67 @@ import (
 // its own.
 type weigher struct {
 	spec *spec.Spec
-	rho  []float64 // memory for ratios, see room
+	rho  [][]float64 // memory for ratios, by policy
+	ones []float64
 }
 
-// weigh is [Fit] with the number of episodes left out, and the ratios of what is kept, nil
-// on-policy. Where all ratios can be had and all are of the data's own probabilities,
-// nothing is left out for them, and the rows are looked at once.
-func (w *weigher) weigh(d *trajectory.Dataset) (fit *trajectory.Dataset, leftOut int, rho []float64, err error) {
-	s := w.spec
-	off := !policy.OnPolicy(s.Public.Target)
-	if off && s.Behavior == nil && s.Public.Features == nil {
-		rho = w.room(d.Rows())
-		if policy.CheckedRatios(rho, s.Public.Target, d) == nil {
-			return d, 0, rho, nil
+// weigh is [Fit] with the number of episodes left out, and the ratios of what is kept under
+// every policy, nil on-policy; to probabilities of 1 where these are to be estimated. Where all ratios
+// can be had, none of a behaviour policy, and all maps can read the rows, nothing is
+// left out, and the rows are looked at once.
+func (w *weigher) weigh(d *trajectory.Dataset) (fit *trajectory.Dataset, leftOut int, rho [][]float64, err error) {
+	if w.spec.Behavior == nil && w.readable(d) {
+		if fit, rho, err = w.ratios(d); err == nil {
+			return fit, 0, rho, nil
 		}
 	}
-	fit, repaired, err := Fit(s, d)
-	if err != nil || !off {
-		return fit, repaired.Episodes, nil, err
+	fit, repaired, err := Fit(w.spec, d)
+	if err == nil {
+		fit, rho, err = w.ratios(fit)
 	}
-	rho = w.room(fit.Rows())
-	return fit, repaired.Episodes, rho, policy.CheckedRatios(rho, s.Public.Target, fit)
+	return fit, repaired.Episodes, rho, err
 }
 
-// room is memory for n ratios, until it is called again.
-func (w *weigher) room(n int) []float64 {
-	if n > cap(w.rho) {
-		w.rho = make([]float64, n+n/4)
+// readable tells that all maps of the question can read all rows.
+func (w *weigher) readable(d *trajectory.Dataset) bool {
+	public := w.spec.Public
+	cells, err := public.Behavior.Map()
+	for _, m := range []feature.Map{cells, public.Features} {
+		if err == nil && m != nil {
+			err = feature.Check(m, d)
+		}
 	}
-	return w.rho[:n]
+	return err == nil
+}
+
+// ratios are those under every policy, until it is called again, and the data without
+// probabilities that are to be estimated.
+func (w *weigher) ratios(d *trajectory.Dataset) (*trajectory.Dataset, [][]float64, error) {
+	bare := d
+	if w.spec.Public.Behavior != nil {
+		for len(w.ones) < d.Rows() {
+			w.ones = append(w.ones, 1)
+		}
+		none, certain := *d, *d
+		none.BehaviorProb, certain.BehaviorProb = nil, w.ones[:d.Rows()]
+		bare, d = &none, &certain
+	}
+	policies := w.spec.Policies()
+	if w.rho == nil {
+		w.rho = make([][]float64, len(policies))
+	}
+	out := make([][]float64, len(policies))
+	for i, target := range policies {
+		if policy.OnPolicy(target) {
+			continue
+		}
+		if n := d.Rows(); n > cap(w.rho[i]) || w.rho[i] == nil {
+			w.rho[i] = make([]float64, n, n+n/4)
+		}
+		out[i] = w.rho[i][:d.Rows()]
+		if err := policy.CheckedRatios(out[i], target, d); err != nil {
+			return nil, nil, err
+		}
+	}
+	return bare, out, nil
 }

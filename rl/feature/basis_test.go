@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/feature"
 )
 
 func unitBox(d int) ([]string, []feature.Range) {

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/google/go-cmp/cmp"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/feature"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 func must[T any](v T, err error) T {

@@ -74,12 +74,30 @@ func (f fourier) Bind(columns []string) (Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	return boundFourier{f, index}, nil
+	return boundFourier{f, index, nil}, nil
 }
 
 type boundFourier struct {
 	fourier
-	at []int
+	at    []int
+	known [][knownTurns]turn // by column: the last values whose turns were computed; nil of many goroutines
+}
+
+// Alone is the same for one goroutine.
+func (b boundFourier) Alone() Bound {
+	return boundFourier{b.fourier, b.at, make([][knownTurns]turn, len(b.at))}
+}
+
+// knownTurns is how many turns are known, 1<<turnBits.
+const (
+	turnBits   = 11
+	knownTurns = 1 << turnBits
+)
+
+// turn is exp(i pi x) of a value.
+type turn struct {
+	of uint64 // its bits
+	is complex128
 }
 
 // Apply multiplies unit complex numbers exp(i pi c_j x_j): one sine and cosine a
@@ -91,25 +109,47 @@ func (b boundFourier) Apply(dst, obs []float64) bool {
 	}
 	var turns [maxColumns]complex128
 	for i, j := range b.at {
-		sin, cos := math.Sincos(math.Pi * b.ranges[i].scale(obs[j], false))
-		turns[i] = complex(cos, sin)
+		if b.known == nil {
+			turns[i] = b.turn(i, obs[j])
+			continue
+		}
+		bits := math.Float64bits(obs[j])
+		t := &b.known[i][bits*0x9e3779b97f4a7c15>>(64-turnBits)]
+		if t.of != bits || t.is == 0 {
+			*t = turn{bits, b.turn(i, obs[j])}
+		}
+		turns[i] = t.is
 	}
 	waves(dst, turns[:len(b.at)], b.order, 1)
 	return true
+}
+
+func (b boundFourier) turn(column int, x float64) complex128 {
+	sin, cos := math.Sincos(math.Pi * b.ranges[column].scale(x, false))
+	return complex(cos, sin)
 }
 
 // waves writes the real parts of z times every product of powers 0 to order of
 // the turns, that of the last one varying fastest.
 func waves(dst []float64, turns []complex128, order int, z complex128) {
 	w, rest := turns[0], turns[1:]
+	if len(rest) == 0 {
+		for k := range dst {
+			// Rounding may leave a unit number a little outside the circle.
+			v := real(z)
+			if v > 1 {
+				v = 1
+			} else if v < -1 {
+				v = -1
+			}
+			dst[k] = v
+			z = complex(real(z)*real(w)-imag(z)*imag(w), real(z)*imag(w)+imag(z)*real(w))
+		}
+		return
+	}
 	size := len(dst) / (order + 1)
 	for k := 0; ; k++ {
-		if len(rest) == 0 {
-			// Rounding may leave a unit number a little outside the circle.
-			dst[k] = min(max(real(z), -1), 1)
-		} else {
-			waves(dst[k*size:(k+1)*size], rest, order, z)
-		}
+		waves(dst[k*size:(k+1)*size], rest, order, z)
 		if k == order {
 			return
 		}

@@ -1,5 +1,7 @@
 package trajectory
 
+import "slices"
+
 // Nobody is a dataset with the columns of d and none of its persons. What follows from
 // the columns alone, such as whether the data say how episodes end, is as in d.
 func (d *Dataset) Nobody() *Dataset {
@@ -29,6 +31,14 @@ func (d *Dataset) Take(persons []int) *Dataset {
 	if d.Final != nil {
 		out.Final, out.HasFinal = []float64{}, []bool{}
 	}
+	rows, episodes := 0, 0
+	for _, p := range persons {
+		episodes += d.PersonStart[p+1] - d.PersonStart[p]
+		rows += d.EpisodeStart[d.PersonStart[p+1]] - d.EpisodeStart[d.PersonStart[p]]
+	}
+	out.PersonStart, out.EpisodeStart = slices.Grow(out.PersonStart, len(persons)), slices.Grow(out.EpisodeStart, episodes)
+	out.Obs, out.Action, out.Reward = with(out.Obs, rows*w), with(out.Action, rows), with(out.Reward, rows)
+	out.BehaviorProb, out.Terminated = with(out.BehaviorProb, rows), with(out.Terminated, episodes)
 	for _, p := range persons {
 		e, f := d.PersonStart[p], d.PersonStart[p+1]
 		lo, hi := d.EpisodeStart[e], d.EpisodeStart[f]
@@ -55,6 +65,14 @@ func (d *Dataset) Take(persons []int) *Dataset {
 		more(&out.FirstRow, d.FirstRow, e, f)
 	}
 	return out
+}
+
+// with is a column with room for n values, nil if there is no such column.
+func with[T any](column []T, n int) []T {
+	if column == nil {
+		return nil
+	}
+	return slices.Grow(column, n)
 }
 
 // more adds a part of a column, if there is such a column.

@@ -143,7 +143,7 @@ func TestEndsAreNotGuessed(t *testing.T) {
 		BehaviorProb: []float64{0.5, 0.5, 0.5, 0.5, 0.5}, Terminated: []bool{true, false, true}}
 	s := sampleOf(t, d, policy.Logged{})
 	rows := func(table Table, person int) (out [][2]int) {
-		w := walker{t: table, s: s}
+		w := walker{t: table, of: s.Walk(), s: s}
 		for _, x := range w.person(person) {
 			out = append(out, [2]int{x.Cell, x.Outcome})
 		}
@@ -306,7 +306,7 @@ func TestErrorsAreDerivatives(t *testing.T) {
 // visitsOf is the share of decisions in each cell.
 func visitsOf(s *value.Sample) []float64 {
 	out, total := make([]float64, cells), 0.0
-	w := walker{t: tableOf(ByAction, 1), s: s}
+	w := walker{t: tableOf(ByAction, 1), of: s.Walk(), s: s}
 	for p := range s.Data.Persons() {
 		for _, x := range w.person(p) {
 			out[x.Cell/actions]++

@@ -86,18 +86,20 @@ func (l Linear) Most() float64 {
 func (l Linear) SD() float64 { return l.Most() * l.Multiplier }
 
 // Release pays for the moments.
-func (l Linear) Release(s *value.Sample, src *noise.Source) (*LinearModel, error) {
+func (l Linear) Release(s value.Persons, src *noise.Source) (*LinearModel, error) {
 	sum, err := mechanism.NewVectorSum(l.Coordinates(), l.Most(), l.Multiplier, l.Public.Noise)
 	if err != nil {
 		return nil, err
 	}
-	walk, err := l.walk(s)
-	if err != nil {
-		return nil, err
-	}
-	x := make([]float64, l.Coordinates())
-	noisy, err := mechanism.Total(sum, s.Data.Persons(), func(p int) error {
-		walk.person(x, p)
+	x, read, walk := make([]float64, l.Coordinates()), l.reader(), s.Walk()
+	noisy, err := mechanism.Total(sum, s.Persons(), func(p int) error {
+		s, p := walk.At(p)
+		if walk.Moved() {
+			if err := read.bind(s); err != nil {
+				return err
+			}
+		}
+		read.person(x, p)
 		return sum.Add(x)
 	}, src)
 	if err != nil {
@@ -115,18 +117,21 @@ type reader struct {
 	odds              []float64
 }
 
-// walk binds the target policy to the data.
-func (l Linear) walk(s *value.Sample) (*reader, error) {
-	r := &reader{l: l, s: s, now: make([]float64, l.size()), after: make([]float64, l.size()), given: make([]float64, l.Dim)}
-	if l.Actions == 0 {
-		return r, nil
+func (l Linear) reader() *reader {
+	return &reader{l: l, now: make([]float64, l.size()), after: make([]float64, l.size()), given: make([]float64, l.Dim)}
+}
+
+// bind binds the reader and the target policy to a sample.
+func (r *reader) bind(s *value.Sample) (err error) {
+	r.s = s
+	if r.l.Actions == 0 {
+		return nil
 	}
-	var err error
 	if r.bound, err = s.Policy.Bind(s.Data); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrTarget, err)
+		return fmt.Errorf("%w: %w", ErrTarget, err)
 	}
-	r.odds = make([]float64, max(l.Actions, r.bound.Actions()))
-	return r, nil
+	r.odds = make([]float64, max(r.l.Actions, r.bound.Actions()))
+	return nil
 }
 
 // features writes those of a point, of norm at most 1. What is longer than the public

@@ -38,8 +38,8 @@ func TestLinearValuesOfStates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := l.walk(s)
-		if err != nil {
+		read := l.reader()
+		if err := read.bind(s); err != nil {
 			t.Fatal(err)
 		}
 		for h, v := range m.Induct() {
@@ -140,8 +140,8 @@ func TestLinearValuesOfADrift(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		read, err := l.walk(s)
-		if err != nil {
+		read := l.reader()
+		if err := read.bind(s); err != nil {
 			t.Fatal(err)
 		}
 		values := m.Induct()
@@ -168,8 +168,8 @@ func TestLinearErrors(t *testing.T) {
 	s := drift(t, 1000)
 	for _, form := range linearForms {
 		l := driftOf(form, s.Data.Persons(), 1)
-		read, err := l.walk(s)
-		if err != nil {
+		read := l.reader()
+		if err := read.bind(s); err != nil {
 			t.Fatal(err)
 		}
 		moments, err := l.Release(s, noise.NewSeeded(1))

@@ -122,13 +122,13 @@ func (t Table) Blur() (float64, error) {
 }
 
 // Release pays for the table.
-func (t Table) Release(s *value.Sample, src *noise.Source) (*Model, error) {
+func (t Table) Release(s value.Persons, src *noise.Source) (*Model, error) {
 	sum, err := t.sums()
 	if err != nil {
 		return nil, err
 	}
-	walk := walker{t: t, s: s}
-	noisy, err := mechanism.Total(sum, s.Data.Persons(), func(p int) error { return sum.Add(walk.person(p)) }, src)
+	walk := walker{t: t, of: s.Walk()}
+	noisy, err := mechanism.Total(sum, s.Persons(), func(p int) error { return sum.Add(walk.person(p)) }, src)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,8 @@ func (t Table) Release(s *value.Sample, src *noise.Source) (*Model, error) {
 // walker lists the decisions of persons.
 type walker struct {
 	t    Table
-	s    *value.Sample
+	of   *value.Walk
+	s    *value.Sample // of the person at hand
 	list []mechanism.Transition
 }
 
@@ -146,6 +147,7 @@ type walker struct {
 // action that the policy does not know of, are left out.
 func (w *walker) person(p int) []mechanism.Transition {
 	w.list = w.list[:0]
+	w.s, p = w.of.At(p)
 	from, to := w.s.Episodes(p)
 	reward := w.t.Public.Reward
 	for e := from; e < to; e++ {
@@ -241,13 +243,14 @@ type Mean struct {
 // Release pays for the mean over persons of the mean over their episodes of value by
 // cell, the largest difference of which bounds a person's part. Whoever begins in no
 // cell, or has no episode, counts as the middle.
-func (q Start) Release(t Table, s *value.Sample, values []float64, src *noise.Source) (Mean, error) {
+func (q Start) Release(t Table, s value.Persons, values []float64, src *noise.Source) (Mean, error) {
 	within := facts.Range{Min: values[0], Max: values[0]}
 	for _, v := range values {
 		within = facts.Range{Min: min(within.Min, v), Max: max(within.Max, v)}
 	}
-	walk := walker{t: t, s: s}
-	return q.over(s, within, func(e int) (float64, bool) {
+	walk := walker{t: t}
+	bind := func(s *value.Sample) error { walk.s = s; return nil }
+	return q.over(s, within, bind, func(e int) (float64, bool) {
 		c := walk.start(e)
 		if c < 0 {
 			return 0, false
@@ -257,28 +260,31 @@ func (q Start) Release(t Table, s *value.Sample, values []float64, src *noise.So
 }
 
 // ReleaseLinear is Release for the value of a linear model.
-func (q Start) ReleaseLinear(l Linear, s *value.Sample, v LinearValue, src *noise.Source) (Mean, error) {
-	read, err := l.walk(s)
-	if err != nil {
-		return Mean{}, err
-	}
-	within := l.Within(v)
-	return q.over(s, within, func(e int) (float64, bool) {
-		lo, _ := s.Rows(e)
+func (q Start) ReleaseLinear(l Linear, s value.Persons, v LinearValue, src *noise.Source) (Mean, error) {
+	read, within := l.reader(), l.Within(v)
+	return q.over(s, within, read.bind, func(e int) (float64, bool) {
+		lo, _ := read.s.Rows(e)
 		return read.at(v, lo, within)
 	}, src)
 }
 
 // over pays for the mean over persons of the mean over their episodes of values within
 // a range.
-func (q Start) over(s *value.Sample, within facts.Range, worth func(e int) (float64, bool), src *noise.Source) (Mean, error) {
+func (q Start) over(s value.Persons, within facts.Range, bind func(*value.Sample) error, worth func(e int) (float64, bool), src *noise.Source) (Mean, error) {
 	// Where all values are one the mean is known, but a release needs a width.
 	pad := narrowest * q.Public.Returns.Width()
 	m, err := mechanism.NewMoments(within.Min-pad, within.Max+pad, q.Multiplier, q.Public.Adjacency, q.Public.Noise)
 	if err != nil {
 		return Mean{}, err
 	}
-	n, err := mechanism.Total(m, s.Data.Persons(), func(p int) error {
+	walk := s.Walk()
+	n, err := mechanism.Total(m, s.Persons(), func(p int) error {
+		s, p := walk.At(p)
+		if walk.Moved() {
+			if err := bind(s); err != nil {
+				return err
+			}
+		}
 		from, to := s.Episodes(p)
 		mean, known := 0.0, 0
 		for e := from; e < to; e++ {

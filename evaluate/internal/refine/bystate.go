@@ -23,8 +23,11 @@ func (r ByState) Name() string { return MonteCarlo }
 func (r ByState) Coordinates() int { return 2*r.Features.Dim() + 1 }
 
 // On implements [Form].
-func (r ByState) On(s *value.Sample) func(ctx context.Context, src *noise.Source) (*Estimate, error) {
-	cache := newReturnsByCell(s, limitsFor(r.Public, r.MaxWeight))
+func (r ByState) On(s value.Persons) func(ctx context.Context, src *noise.Source) (*Estimate, error) {
+	var cache returnsByCell
+	if r.Public.OnPolicy() {
+		cache = newReturnsByCell(s, r.Features, limitsFor(r.Public, r.MaxWeight))
+	}
 	return func(ctx context.Context, src *noise.Source) (*Estimate, error) { return r.run(ctx, s, cache, src) }
 }
 
@@ -58,15 +61,15 @@ func (r ByState) countsSum(clip float64) (sum Sum, centre, weight float64) {
 }
 
 // run draws every release in turn.
-func (r ByState) run(ctx context.Context, s *value.Sample, cache *returnsByCell, src *noise.Source) (*Estimate, error) {
+func (r ByState) run(ctx context.Context, s value.Persons, cache returnsByCell, src *noise.Source) (*Estimate, error) {
 	n := r.Features.Dim()
 	values := slices.Repeat([]float64{r.Public.Returns.Mid()}, n)
 	walker := func() *residuals {
-		w := newResiduals(s, values, r.Public.Returns.Mid(), limitsFor(r.Public, r.MaxWeight))
+		w := newResiduals(s, r.Features, values, r.Public.Returns.Mid(), limitsFor(r.Public, r.MaxWeight))
 		w.cache = cache
 		return w
 	}
-	persons := s.Data.Persons()
+	persons := s.Persons()
 	level, err := r.releaseLevel(ctx, persons, func() func(int) float64 {
 		w := walker()
 		return func(p int) float64 { w.person(p); return w.average() }

@@ -52,7 +52,7 @@ func (r Linear) Name() string { return r.form }
 func (r Linear) Expected() float64 { return 0 }
 
 // On implements [Form].
-func (r Linear) On(s *value.Sample) func(ctx context.Context, src *noise.Source) (*Estimate, error) {
+func (r Linear) On(s value.Persons) func(ctx context.Context, src *noise.Source) (*Estimate, error) {
 	return func(ctx context.Context, src *noise.Source) (*Estimate, error) { return r.run(ctx, s, src) }
 }
 
@@ -196,9 +196,9 @@ func (r Linear) unpack(matrix, packed []float64, persons float64) {
 	}
 }
 
-func (r Linear) run(ctx context.Context, s *value.Sample, src *noise.Source) (*Estimate, error) {
+func (r Linear) run(ctx context.Context, s value.Persons, src *noise.Source) (*Estimate, error) {
 	each := func() *linearPerson { return newLinearPerson(s, r) }
-	persons := s.Data.Persons()
+	persons := s.Persons()
 	l, err := r.releaseScale(ctx, persons, each, src)
 	if err != nil {
 		return nil, err

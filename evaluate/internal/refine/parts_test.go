@@ -90,8 +90,8 @@ func TestResidualsAreReturnsLessValues(t *testing.T) {
 	for i := range v {
 		v[i] = rand.New(rand.NewPCG(4, uint64(i))).Float64()
 	}
-	plain, remembered := newResiduals(s, v, 0.5, limits), newResiduals(s, v, 0.5, limits)
-	remembered.cache = newReturnsByCell(s, limits)
+	plain, remembered := newResiduals(s, s.Features.(feature.Finite), v, 0.5, limits), newResiduals(s, s.Features.(feature.Finite), v, 0.5, limits)
+	remembered.cache = newReturnsByCell(s, s.Features.(feature.Finite), limits)
 	for p := range d.Persons() {
 		walk.Person(p)
 		want := map[int32]float64{}
@@ -124,7 +124,7 @@ func TestResidualsAreDoublyRobust(t *testing.T) {
 		for i := range v {
 			v[i] = v0
 		}
-		r := newResiduals(s, v, 0, residualLimits{largest: 1e9})
+		r := newResiduals(s, s.Features.(feature.Finite), v, 0, residualLimits{largest: 1e9})
 		var sum, square, n [chain.States]float64
 		for p := range d.Persons() {
 			r.person(p)
@@ -155,7 +155,7 @@ func TestResidualsOfTruncatedEpisodes(t *testing.T) {
 		Terminated: []bool{false, false}, Final: []float64{2, 0}, HasFinal: []bool{true, false},
 	}
 	s := must(value.NewSample(d, value.Options{Gamma: 0.5, Features: must(feature.NewTabular(3, "obs_state"))}))
-	r := newResiduals(s, []float64{0.2, 0.4, 0.8}, 0, residualLimits{returns: facts.Range{Min: 0, Max: 1}})
+	r := newResiduals(s, s.Features.(feature.Finite), []float64{0.2, 0.4, 0.8}, 0, residualLimits{returns: facts.Range{Min: 0, Max: 1}})
 	want := [][]float64{
 		{0.1 + 0.5*(0.3+0.5*0.8) - 0.2, 0.3 + 0.5*0.8 - 0.4},
 		{0.1 + 0.5*0.4 - 0.2, 0},

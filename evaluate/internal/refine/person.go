@@ -15,7 +15,8 @@ import (
 // delta the temporal-difference error. It keeps a workspace and may not be shared
 // by goroutines.
 type linearPerson struct {
-	s      *value.Sample
+	of     *value.Walk
+	s      *value.Sample // of the person at hand
 	r      Linear
 	limits residualLimits
 	matrix []float64
@@ -31,9 +32,9 @@ type linearPerson struct {
 	values, factors []float64
 }
 
-func newLinearPerson(s *value.Sample, r Linear) *linearPerson {
+func newLinearPerson(s value.Persons, r Linear) *linearPerson {
 	n := r.dim
-	p := &linearPerson{s: s, r: r, limits: limitsFor(r.Public, r.MaxWeight), residual: make([]float64, n)}
+	p := &linearPerson{of: s.Walk(), r: r, limits: limitsFor(r.Public, r.MaxWeight), residual: make([]float64, n)}
 	p.moments = &value.Moments{N: n, A: make([]float64, n*n), B: make([]float64, n)}
 	p.matrix = p.moments.A
 	return p
@@ -47,6 +48,7 @@ func (w *linearPerson) person(p int, theta []float64, matrix bool) {
 	if matrix {
 		w.moments.Reset()
 	}
+	w.s, p = w.of.At(p)
 	lo, hi := w.s.Episodes(p)
 	for e := lo; e < hi; e++ {
 		w.episode(e, theta, 1/float64(hi-lo), matrix && w.r.form == Regression)

@@ -53,7 +53,7 @@ type Form interface {
 	// is.
 	Expected() float64
 	// On binds the rounds to data; what it returns draws every release in turn.
-	On(s *value.Sample) func(ctx context.Context, src *noise.Source) (*Estimate, error)
+	On(s value.Persons) func(ctx context.Context, src *noise.Source) (*Estimate, error)
 }
 
 // Estimate is what the rounds found; all of it is post-processing of releases.

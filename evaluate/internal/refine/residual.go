@@ -22,21 +22,24 @@ import (
 // A person's residual of a cell is the mean over that person's first visits of
 // states in the cell. It keeps a workspace and may not be shared by goroutines.
 type residuals struct {
-	s      *value.Sample
+	of     *value.Walk
+	s      *value.Sample // of the person at hand
+	finite feature.Finite
 	values []float64 // V by cell
 	none   float64   // V where an observation holds no state
 	limits residualLimits
 
 	cells []int32   // cells that the person visits, each once
 	mean  []float64 // residual of each of cells
-	cache *returnsByCell
+	cache returnsByCell
 
 	walked  []int32   // cells of the last person that was walked through
 	sum     []float64 // by place in walked: sum of residuals, then their mean
 	count   []float64 // by place in walked
 	slot    []int32   // by cell: 1 + place in walked
 	first   []float64 // by state: residual from the first visit in this episode
-	stamp   []int32   // by state: 1 + the episode that visited it last
+	stamp   []int32   // by state: the mark of the episode that visited it last
+	mark    int32     // of the episode at hand
 	touched []int32
 }
 
@@ -63,25 +66,29 @@ func (l *residualLimits) clip(e, v float64) float64 {
 	return min(max(e, l.returns.Min-v), l.returns.Max-v)
 }
 
-func newResiduals(s *value.Sample, values []float64, none float64, limits residualLimits) *residuals {
+func newResiduals(s value.Persons, f feature.Finite, values []float64, none float64, limits residualLimits) *residuals {
 	return &residuals{
-		s: s, values: values, none: none, limits: limits,
-		slot:  make([]int32, s.Dim),
-		first: make([]float64, s.States),
-		stamp: make([]int32, s.States),
+		of: s.Walk(), finite: f, values: values, none: none, limits: limits,
+		slot:  make([]int32, f.Dim()),
+		first: make([]float64, f.States()),
+		stamp: make([]int32, f.States()),
 	}
 }
 
 // person computes cells and mean for one person.
 func (r *residuals) person(p int) {
-	if r.cache != nil && r.cache.known[p] {
-		r.recall(p)
+	if cells, returns, known := r.cache.recall(p); known {
+		r.cells, r.mean = cells, r.mean[:0]
+		for i, g := range returns {
+			r.mean = append(r.mean, g-r.values[cells[i]])
+		}
 		return
 	}
 	for _, c := range r.walked {
 		r.slot[c] = 0
 	}
 	r.walked, r.sum, r.count = r.walked[:0], r.sum[:0], r.count[:0]
+	r.s, p = r.of.At(p)
 	lo, hi := r.s.Episodes(p)
 	for e := lo; e < hi; e++ {
 		r.walk(e)
@@ -93,15 +100,6 @@ func (r *residuals) person(p int) {
 		r.sum[i] /= n
 	}
 	r.cells, r.mean = r.walked, append(r.mean[:0], r.sum...)
-}
-
-// recall takes the person's returns from the cache.
-func (r *residuals) recall(p int) {
-	from, to := r.cache.start[p], r.cache.start[p+1]
-	r.cells, r.mean = r.cache.cell[from:to], r.mean[:0]
-	for i, g := range r.cache.mean[from:to] {
-		r.mean = append(r.mean, g-r.values[r.cells[i]])
-	}
 }
 
 // value is V at a point; cell is NoCell where the observation holds no state.
@@ -119,7 +117,8 @@ func (r *residuals) walk(episode int) {
 	s := r.s
 	lo, hi := s.Rows(episode)
 	reward, cells, states := s.Data.Reward, s.Cell, s.State
-	mark := int32(episode + 1)
+	r.mark++
+	mark := r.mark
 	// ahead is V + e after the row.
 	ahead, row := 0.0, hi-1
 	switch next := s.Next[row]; next {
@@ -156,7 +155,7 @@ func (r *residuals) visit(state int32, e float64, mark int32) {
 }
 
 func (r *residuals) add(state int32) {
-	cell := int32(r.s.Features.(feature.Finite).Cell(int(state)))
+	cell := int32(r.finite.Cell(int(state)))
 	i := r.slot[cell] - 1
 	if i < 0 {
 		i = int32(len(r.walked))
@@ -189,34 +188,47 @@ func (r *residuals) average() float64 {
 // whatever V is (on-policy, every episode terminated), the mean clipped return
 // by cell, so that a round need not walk through their decisions again. It takes
 // 12 bytes for each cell that a person visits.
-type returnsByCell struct {
+type returnsByCell []returnsOf
+
+// returnsOf are those of chunk persons.
+type returnsOf struct {
 	known []bool
-	start []int
+	start []int32
 	cell  []int32
 	mean  []float64
 }
 
-// newReturnsByCell walks through the persons of an on-policy sample once; it
-// returns nil off-policy.
-func newReturnsByCell(s *value.Sample, limits residualLimits) *returnsByCell {
-	if !s.OnPolicy() {
-		return nil
-	}
-	persons := s.Data.Persons()
-	c := &returnsByCell{known: make([]bool, persons), start: make([]int, persons+1)}
-	r := newResiduals(s, make([]float64, s.Dim), 0, limits) // V = 0: residuals are returns
-	for p := range persons {
-		c.known[p] = true
+// newReturnsByCell walks through persons once, on-policy.
+func newReturnsByCell(s value.Persons, f feature.Finite, limits residualLimits) returnsByCell {
+	persons := s.Persons()
+	all := make(returnsByCell, (persons+chunk-1)/chunk)
+	r, walk := newResiduals(s, f, make([]float64, f.Dim()), 0, limits), s.Walk() // V = 0: residuals are returns
+	for i := range persons {
+		c := &all[i/chunk]
+		known := true
+		s, p := walk.At(i)
 		lo, hi := s.Episodes(p)
 		for e := lo; e < hi; e++ {
-			c.known[p] = c.known[p] && s.Data.Ended(e)
+			known = known && s.Data.Ended(e)
 		}
-		if c.known[p] {
-			r.person(p)
-			c.cell = append(c.cell, r.cells...)
-			c.mean = append(c.mean, r.mean...)
+		c.known, c.start = append(c.known, known), append(c.start, int32(len(c.cell)))
+		if known {
+			r.person(i)
+			c.cell, c.mean = append(c.cell, r.cells...), append(c.mean, r.mean...)
 		}
-		c.start[p+1] = len(c.cell)
 	}
-	return c
+	return all
+}
+
+// recall takes a person's returns from the cache; false if they are not known.
+func (a returnsByCell) recall(person int) (cell []int32, mean []float64, known bool) {
+	if a == nil {
+		return nil, nil, false
+	}
+	c, i := &a[person/chunk], person%chunk
+	from, to := int(c.start[i]), len(c.cell)
+	if i+1 < len(c.start) {
+		to = int(c.start[i+1])
+	}
+	return c.cell[from:to], c.mean[from:to], c.known[i]
 }

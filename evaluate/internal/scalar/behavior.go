@@ -43,21 +43,29 @@ func (b Behavior) histogram() (*mechanism.Histogram, error) {
 }
 
 // Release counts, person by person, the first decision in each cell.
-func (b Behavior) Release(s *value.Sample, v Visits, src *noise.Source) ([]float64, error) {
+func (b Behavior) Release(s value.Persons, visits func(*value.Sample) (Visits, error), src *noise.Source) ([]float64, error) {
 	h, err := b.histogram()
 	if err != nil {
 		return nil, err
 	}
 	last := make([]int, b.Cells) // person who was last seen in a cell, plus one
 	var bins []int
-	return mechanism.Total(h, s.Data.Persons(), func(p int) error {
+	var v Visits
+	walk := s.Walk()
+	return mechanism.Total(h, s.Persons(), func(i int) (err error) {
+		s, p := walk.At(i)
+		if walk.Moved() {
+			if v, err = visits(s); err != nil {
+				return err
+			}
+		}
 		from, to := s.Episodes(p)
 		bins = bins[:0]
 		for row := s.Data.EpisodeStart[from]; row < s.Data.EpisodeStart[to]; row++ {
-			if v[row] < 0 || last[v[row]/b.Actions] == p+1 {
+			if v[row] < 0 || last[v[row]/b.Actions] == i+1 {
 				continue
 			}
-			last[v[row]/b.Actions] = p + 1
+			last[v[row]/b.Actions] = i + 1
 			bins = append(bins, v[row])
 		}
 		return h.AddSet(bins)
@@ -117,13 +125,12 @@ func largest(ok func(float64) bool) float64 {
 	return 0
 }
 
-// Apply divides the ratios of the sample by the limits that noisy counts make.
-func (b Behavior) Apply(s *value.Sample, v Visits, counts []float64) error {
+// Divider divides the ratios of samples by the limits that noisy counts make.
+func (b Behavior) Divider(counts []float64) (func(s *value.Sample, v Visits), error) {
 	upper, err := b.Upper(counts)
-	if err == nil {
+	return func(s *value.Sample, v Visits) {
 		divide(s, v, func(_, bin int) float64 { return upper[bin] })
-	}
-	return err
+	}, err
 }
 
 // divide divides the target's probabilities, which the ratios of the sample are up to

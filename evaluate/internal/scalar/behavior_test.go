@@ -52,7 +52,7 @@ func TestLimitsHoldTogether(t *testing.T) {
 		missed, width := 0, 0.0
 		for range logs {
 			s, v := logOf(rng, c.persons, p)
-			counts, err := b.Release(s, v, src)
+			counts, err := b.Release(s, saw(v), src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func TestFirstDecisionsInACellCount(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := Behavior{Cells: 2, Actions: 2, Most: 2, Noise: 1e-6, Floor: 0.02, Adjacency: dp.AddRemoveOne}
-	counts, err := b.Release(s, Visits{0, 1, 2, -1, 3}, noise.NewSeeded(1))
+	counts, err := b.Release(s, saw(Visits{0, 1, 2, -1, 3}), noise.NewSeeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,4 +137,13 @@ func TestFirstDecisionsInACellCount(t *testing.T) {
 	if upper, err := b.Upper([]float64{1e9, 0, 5, -40}); err != nil || upper[1] != 0.02 || upper[0] != 1 || upper[3] > 1 {
 		t.Errorf("limits %v, %v", upper, err)
 	}
+}
+
+// saw are the visits of the one sample that there is, and chose its choices.
+func saw(v Visits) func(*value.Sample) (Visits, error) {
+	return func(*value.Sample) (Visits, error) { return v, nil }
+}
+
+func chose(c Choices) func(*value.Sample) (Choices, error) {
+	return func(*value.Sample) (Choices, error) { return c, nil }
 }

@@ -32,7 +32,7 @@ func BenchmarkContributions(b *testing.B) {
 	g, x := &Guess{State: chain.Values(0.6, 0.99)}, make([]float64, 5000)
 	b.ReportAllocs()
 	for b.Loop() {
-		g.contributions(x, s, nil)
+		g.contributions(x, s)
 	}
 	b.ReportMetric(float64(s.Data.Rows())*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 }
@@ -40,7 +40,7 @@ func BenchmarkContributions(b *testing.B) {
 // BenchmarkBaselineByState walks what a baseline by state is summed from.
 func BenchmarkBaselineByState(b *testing.B) {
 	s := benchSample(b)
-	w, x := newWalker(s, facts.Range{Min: 0, Max: 1}), make([]float64, 2*chain.States+2)
+	w, x := newWalker(s, facts.Range{Min: 0, Max: 1}, s.States), make([]float64, 2*chain.States+2)
 	b.ReportAllocs()
 	for b.Loop() {
 		for p := range s.Data.Persons() {

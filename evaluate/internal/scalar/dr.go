@@ -6,7 +6,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/rl/value"
-	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // The kinds of baseline.
@@ -47,12 +46,13 @@ func Around(p facts.Public, cap, centre float64) ClipRanges {
 }
 
 // Run makes the releases in the order of the event: the baseline where it is paid
-// for, then those of the mean. rows holds the target policy's distribution in
-// every row where the baseline is by action.
-func (d DR) Run(s *value.Sample, weight, rows []float64, src *noise.Source) (*Estimate, error) {
+// for, then those of the mean.
+func (d DR) Run(s value.Persons, weight []float64, src *noise.Source) (*Estimate, error) {
 	return d.Baseline.run(s, src, func(g *Guess) (*Estimate, error) {
 		x := make([]float64, len(weight))
-		g.contributions(x, s, rows)
+		if err := g.contributions(x, s); err != nil {
+			return nil, err
+		}
 		return d.Mean.Run(x, weight, Around(d.Public, d.Cap, g.Overall), src)
 	})
 }
@@ -66,21 +66,6 @@ func (d DR) Again(e *Estimate) (*Estimate, error) {
 	return d.Mean.Again(e, Around(d.Public, d.Cap, g.Overall))
 }
 
-// Distributions returns the target policy's probability of every action, row by
-// row.
-func Distributions(s *value.Sample, p policy.Policy) ([]float64, error) {
-	b, err := p.Bind(s.Data)
-	if err != nil {
-		return nil, err
-	}
-	k := p.Actions()
-	dst := make([]float64, s.Data.Rows()*k)
-	for row := range s.Data.Rows() {
-		b.Distribution(dst[row*k:row*k+k], row)
-	}
-	return dst, nil
-}
-
 // Filled is the doubly robust estimate off-policy: the estimates of [Bounds] from
 // below and from above, and as the value the one from below with the baseline in place
 // of what the data do not vouch for. Of the baseline its value at the start alone
@@ -92,7 +77,7 @@ type Filled struct {
 
 // Run makes the releases in the order of the event: the baseline where it is paid for,
 // then those of the bounds.
-func (d Filled) Run(s *value.Sample, x, z []float64, src *noise.Source) (*Estimate, error) {
+func (d Filled) Run(s value.Persons, x, z []float64, src *noise.Source) (*Estimate, error) {
 	if d.Baseline == nil {
 		return d.Bounds.Run(x, z, src)
 	}
@@ -120,7 +105,7 @@ func (d Filled) Again(e *Estimate) (*Estimate, error) {
 }
 
 // run pays for the baseline and makes an estimate about it.
-func (d Baseline) run(s *value.Sample, src *noise.Source, about func(g *Guess) (*Estimate, error)) (*Estimate, error) {
+func (d Baseline) run(s value.Persons, src *noise.Source, about func(g *Guess) (*Estimate, error)) (*Estimate, error) {
 	g, err := d.Pay(s, src)
 	if err != nil {
 		return nil, err

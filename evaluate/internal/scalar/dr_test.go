@@ -50,8 +50,8 @@ func TestContributionsEqualTheReference(t *testing.T) {
 		g.State[i] = rng.Float64()
 		table.Values = append(table.Values, g.State[i], g.State[i])
 	}
-	compareDR(t, s, g, table, nil)
-	compareDR(t, s, &Guess{Overall: 0.7}, value.ActionValues{0.7, 0.7}, nil)
+	compareDR(t, s, g, table)
+	compareDR(t, s, &Guess{Overall: 0.7}, value.ActionValues{0.7, 0.7})
 
 	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
 	for i := range 60 {
@@ -72,17 +72,15 @@ func TestContributionsEqualTheReference(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := value.ActionValues{0.1, 0.5, 0.9}
-	rows, err := Distributions(s, uniform)
-	if err != nil {
-		t.Fatal(err)
-	}
-	compareDR(t, s, &Guess{Action: q}, q, rows)
+	compareDR(t, s, &Guess{Action: q}, q)
 }
 
-func compareDR(t *testing.T, s *value.Sample, g *Guess, q value.QModel, rows []float64) {
+func compareDR(t *testing.T, s *value.Sample, g *Guess, q value.QModel) {
 	t.Helper()
 	got, want := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
-	g.contributions(got, s, rows)
+	if err := g.contributions(got, s); err != nil {
+		t.Fatal(err)
+	}
 	if err := value.DRContributions(want, s, q); err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +107,7 @@ func TestAnyBaselineLeavesTheMeanWhereItIs(t *testing.T) {
 		"useless": {Overall: 0.2},
 	} {
 		x := make([]float64, s.Data.Persons())
-		g.contributions(x, s, nil)
+		g.contributions(x, s)
 		mean, sd := stat.MeanStdDev(x, nil)
 		spread[name] = sd / math.Sqrt(float64(len(x)))
 		if math.Abs(mean-truth) > 5*spread[name] {
@@ -147,7 +145,7 @@ func TestPersonsVectorStaysInsideItsNorm(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := make([]float64, 12)
-		newWalker(s, facts.Range{Min: -1, Max: 2}).states(x, 0)
+		newWalker(s, facts.Range{Min: -1, Max: 2}, s.States).states(x, 0)
 		square := 0.0
 		for _, v := range x {
 			square += v * v
@@ -174,7 +172,7 @@ func TestWalkerSeesFirstVisits(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := make([]float64, 6)
-	newWalker(s, facts.Range{Min: 0, Max: 2}).states(x, 0)
+	newWalker(s, facts.Range{Min: 0, Max: 2}, s.States).states(x, 0)
 	// Ratios .5, .25, 2; returns .625, 1.25, .5; weights from each row on .25, .5, 1 (2 cut).
 	root := math.Sqrt2
 	want := []float64{0.25 * -0.375 / root, 0.7 * 0.25 / root, 0.5 * 0.25 / root, 0.7 * 0.5 / root, 0.25 * -0.375, 0.7 * 0.25}
@@ -201,7 +199,7 @@ func TestPersonsVectorReachesItsNorm(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := make([]float64, 12)
-	newWalker(s, facts.Range{Min: -1, Max: 2}).states(x, 0)
+	newWalker(s, facts.Range{Min: -1, Max: 2}, s.States).states(x, 0)
 	square := 0.0
 	for _, v := range x {
 		square += v * v

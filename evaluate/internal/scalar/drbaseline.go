@@ -19,7 +19,7 @@ type Baseline struct {
 	States int     // of numbered states; 0 where there are none
 	Noise  float64 // multiplier of its release; 0 where nothing is paid
 	// Model makes the releases of kind model, whose answer at the start is the guess.
-	Model func(s *value.Sample, src *noise.Source) (*Guess, error)
+	Model func(s value.Persons, src *noise.Source) (*Guess, error)
 }
 
 // Pay is the public baseline, or releases one.
@@ -29,7 +29,7 @@ type Baseline struct {
 // range, and of d, with weights d = min(w, 1), w the importance weight of what
 // follows. Weights cut at 1 keep the noise small; they draw the baseline toward
 // the value of the logged policy, which a baseline may be.
-func (d Baseline) Pay(s *value.Sample, src *noise.Source) (*Guess, error) {
+func (d Baseline) Pay(s value.Persons, src *noise.Source) (*Guess, error) {
 	if d.Guess != nil {
 		return d.Guess, nil
 	}
@@ -45,14 +45,14 @@ func (d Baseline) Pay(s *value.Sample, src *noise.Source) (*Guess, error) {
 }
 
 // payOne releases one number for everything.
-func (d Baseline) payOne(s *value.Sample, src *noise.Source) (*Guess, error) {
+func (d Baseline) payOne(s value.Persons, src *noise.Source) (*Guess, error) {
 	g := d.Public.Returns
 	r, err := mechanism.NewRatio(g.Min, g.Max, 1, d.Noise, d.Public.Adjacency, d.Public.Noise)
 	if err != nil {
 		return nil, err
 	}
-	walk := newWalker(s, g)
-	n, err := mechanism.Total(r, s.Data.Persons(), func(p int) error {
+	walk := newWalker(s, g, 0)
+	n, err := mechanism.Total(r, s.Persons(), func(p int) error {
 		num, den := walk.start(p)
 		// The ratio takes returns: it centres them itself.
 		return r.Add(num*g.Width()/2+den*g.Mid(), den)
@@ -71,15 +71,16 @@ const height = 0.7
 // payByAction releases a mean reward for each action of a bandit's log. A person
 // adds to the actions of their rows, each row with its share of 1, so that the
 // norm is largest for a single row.
-func (d Baseline) payByAction(s *value.Sample, src *noise.Source) (*Guess, error) {
+func (d Baseline) payByAction(s value.Persons, src *noise.Source) (*Guess, error) {
 	g, k := d.Public.Returns, d.Public.Target.Actions()
 	sum, err := d.vectorSum(2*k, math.Sqrt(1+height*height))
 	if err != nil {
 		return nil, err
 	}
-	x := make([]float64, 2*k)
-	noisy, err := mechanism.Total(sum, s.Data.Persons(), func(p int) error {
+	x, walk := make([]float64, 2*k), s.Walk()
+	noisy, err := mechanism.Total(sum, s.Persons(), func(p int) error {
 		clear(x)
+		s, p := walk.At(p)
 		lo, hi := s.Episodes(p)
 		for e := lo; e < hi; e++ {
 			row := s.Data.EpisodeStart[e]
@@ -118,7 +119,7 @@ func (d Baseline) meanUnderTarget(all float64, values []float64) float64 {
 // payByState releases a value for each state, from first visits, and one for the
 // start. A person who visits n states adds to each of them with weight
 // 1/sqrt(n), so that the norm does not grow with their number.
-func (d Baseline) payByState(s *value.Sample, src *noise.Source) (*Guess, error) {
+func (d Baseline) payByState(s value.Persons, src *noise.Source) (*Guess, error) {
 	g := d.Public.Returns
 	// Values of the states have norm 1 together, and so have those of the start.
 	norm := math.Sqrt(2 * (1 + height*height))
@@ -126,8 +127,8 @@ func (d Baseline) payByState(s *value.Sample, src *noise.Source) (*Guess, error)
 	if err != nil {
 		return nil, err
 	}
-	x, walk := make([]float64, 2*d.States+2), newWalker(s, g)
-	noisy, err := mechanism.Total(sum, s.Data.Persons(), func(p int) error {
+	x, walk := make([]float64, 2*d.States+2), newWalker(s, g, d.States)
+	noisy, err := mechanism.Total(sum, s.Persons(), func(p int) error {
 		walk.states(x, p)
 		return sum.Add(x)
 	}, src)
@@ -175,22 +176,25 @@ func unit(x float64, g facts.Range) float64 {
 // walker walks the episodes of a person backward and sees, at every row, the
 // weight and the return of what follows.
 type walker struct {
-	s       *value.Sample
+	of      *value.Walk
+	s       *value.Sample // of the person at hand
 	g       facts.Range
-	episode []int32 // by state: 1 + the episode that visited it last
-	person  []int32 // by state: 1 + the person who visited it last
+	mark    int32   // of the episode or person at hand
+	episode []int32 // by state: the mark of the episode that visited it last
+	person  []int32 // by state: the mark of the person who visited it last
 	num     []float64
 	den     []float64
 	touched []int32
 }
 
-func newWalker(s *value.Sample, g facts.Range) *walker {
-	n := s.States
-	return &walker{s: s, g: g, episode: make([]int32, n), person: make([]int32, n), num: make([]float64, n), den: make([]float64, n)}
+func newWalker(s value.Persons, g facts.Range, states int) *walker {
+	n := states
+	return &walker{of: s.Walk(), g: g, episode: make([]int32, n), person: make([]int32, n), num: make([]float64, n), den: make([]float64, n)}
 }
 
 // start is a person's pair (d u, d) of whole episodes, the mean over them.
 func (t *walker) start(p int) (num, den float64) {
+	t.s, p = t.of.At(p)
 	lo, hi := t.s.Episodes(p)
 	for e := lo; e < hi; e++ {
 		n, d := t.walk(e, nil)
@@ -204,13 +208,15 @@ func (t *walker) start(p int) (num, den float64) {
 func (t *walker) states(x []float64, p int) {
 	clear(x)
 	t.touched = t.touched[:0]
+	t.s, p = t.of.At(p)
 	lo, hi := t.s.Episodes(p)
 	for e := lo; e < hi; e++ {
+		t.mark++
 		first := len(t.touched)
 		n, d := t.walk(e, func(state int32, num, den float64) {
 			t.num[state], t.den[state] = num, den
-			if t.episode[state] != int32(e+1) {
-				t.episode[state] = int32(e + 1)
+			if t.episode[state] != t.mark {
+				t.episode[state] = t.mark
 				t.touched = append(t.touched, state)
 			}
 		})
@@ -222,16 +228,17 @@ func (t *walker) states(x []float64, p int) {
 		x[len(x)-2] += share * n
 		x[len(x)-1] += share * height * d
 	}
+	t.mark++
 	visited := 0
 	for _, state := range t.touched {
-		if t.person[state] != int32(p+1) {
-			t.person[state] = int32(p + 1)
+		if t.person[state] != t.mark {
+			t.person[state] = t.mark
 			visited++
 		}
 	}
 	scale := 1 / math.Sqrt(float64(max(visited, 1)))
 	for _, state := range t.touched {
-		if t.person[state] == int32(p+1) {
+		if t.person[state] == t.mark {
 			t.person[state] = 0
 			x[2*state] *= scale
 			x[2*state+1] *= scale
@@ -268,21 +275,49 @@ type Guess struct {
 }
 
 // contributions writes the doubly robust value of every person, the mean over
-// the person's episodes. rows holds the target policy's distribution in every
-// row, where the baseline is by action.
-func (g *Guess) contributions(dst []float64, s *value.Sample, rows []float64) {
-	for p := range dst {
+// the person's episodes.
+func (g *Guess) contributions(dst []float64, of value.Persons) error {
+	walk, known := of.Walk(), distributions{odds: make([]float64, len(g.Action))}
+	for i := range dst {
+		s, p := walk.At(i)
+		if g.Action != nil {
+			if err := known.bind(s, walk.Moved()); err != nil {
+				return err
+			}
+		}
 		lo, hi := s.Episodes(p)
 		sum := 0.0
 		for e := lo; e < hi; e++ {
 			if g.Action != nil {
-				sum += g.oneRow(s, s.Data.EpisodeStart[e], rows)
+				sum += g.oneRow(s, s.Data.EpisodeStart[e], known)
 			} else {
 				sum += g.episode(s, e)
 			}
 		}
-		dst[p] = sum / float64(hi-lo)
+		dst[i] = sum / float64(hi-lo)
 	}
+	return nil
+}
+
+// distributions are the target policy's probabilities of every action, of one row at a time.
+type distributions struct {
+	bound policy.Bound
+	odds  []float64
+}
+
+// bind binds the policy to the rows of a sample that is another one.
+func (d *distributions) bind(s *value.Sample, another bool) (err error) {
+	if another {
+		d.bound, err = s.Policy.Bind(s.Data)
+	}
+	return err
+}
+
+// row are those of a row, 0 where the policy cannot tell.
+func (d distributions) row(row int) []float64 {
+	clear(d.odds)
+	d.bound.Distribution(d.odds, row)
+	return d.odds
 }
 
 // far keeps products of ratios finite. No clip lies near it.
@@ -313,10 +348,10 @@ func (g *Guess) at(s *value.Sample, row int) float64 {
 
 // oneRow is the recursion for an episode of one row. An action that the policy
 // does not know of is never taken by it and has ratio 0.
-func (g *Guess) oneRow(s *value.Sample, row int, rows []float64) float64 {
+func (g *Guess) oneRow(s *value.Sample, row int, known distributions) float64 {
 	k := len(g.Action)
 	v, taken := 0.0, 0.0
-	for a, p := range rows[row*k : row*k+k] {
+	for a, p := range known.row(row) {
 		v += p * g.Action[a]
 	}
 	if a := int(s.Data.Action[row]); a >= 0 && a < k {

@@ -253,7 +253,7 @@ func (l Logistic) at(sums [][]float64) []float64 {
 }
 
 // Release makes the rounds.
-func (l Logistic) Release(s *value.Sample, c Choices, src *noise.Source) ([][]float64, error) {
+func (l Logistic) Release(s value.Persons, choices func(*value.Sample) (Choices, error), src *noise.Source) ([][]float64, error) {
 	var sums [][]float64
 	x := make([]float64, l.Size())
 	for round := range LogisticRounds {
@@ -262,7 +262,15 @@ func (l Logistic) Release(s *value.Sample, c Choices, src *noise.Source) ([][]fl
 		if err != nil {
 			return nil, err
 		}
-		noisy, err := mechanism.Total(sum, s.Data.Persons(), func(p int) error {
+		var c Choices
+		walk := s.Walk()
+		noisy, err := mechanism.Total(sum, s.Persons(), func(p int) (err error) {
+			s, p := walk.At(p)
+			if walk.Moved() {
+				if c, err = choices(s); err != nil {
+					return err
+				}
+			}
 			from, to := s.Episodes(p)
 			l.contribution(x, theta, c, s.Data.EpisodeStart[from], s.Data.EpisodeStart[to])
 			return sum.Add(x)

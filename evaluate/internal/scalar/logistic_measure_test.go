@@ -104,7 +104,7 @@ func TestWaysToFit(t *testing.T) {
 						}
 						descent[k] += off(found)
 					}
-					sums, err := l.Release(s, c, src)
+					sums, err := l.Release(s, chose(c), src)
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -151,7 +151,7 @@ func TestSteepRegressions(t *testing.T) {
 			for row := range c.persons {
 				choices.X[2*row+1] = middle/math.Sqrt2 + half*choices.X[2*row+1]
 			}
-			sums, err := l.Release(s, choices, src)
+			sums, err := l.Release(s, chose(choices), src)
 			if err != nil {
 				t.Fatal(err)
 			}

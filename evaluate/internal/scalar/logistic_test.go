@@ -76,7 +76,7 @@ func TestLimitsOfARegressionHoldTogether(t *testing.T) {
 		for range logs {
 			theta := normal(rng, l.Coefficients())
 			s, choices := choicesOf(rng, l, theta, c.persons)
-			sums, err := l.Release(s, choices, src)
+			sums, err := l.Release(s, chose(choices), src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +120,7 @@ func TestSteepLogsAreNotLimitedByCoefficientsOnTheirWay(t *testing.T) {
 		p := make([]float64, l.Actions)
 		for range logs {
 			s, choices := choicesOf(rng, l, theta, 4000)
-			sums, err := l.Release(s, choices, src)
+			sums, err := l.Release(s, chose(choices), src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -174,7 +174,7 @@ func TestLimitsOfSteepLogsThatNoiseHides(t *testing.T) {
 			for row := range c.persons {
 				choices.X[2*row+1] = middle/math.Sqrt2 + half*choices.X[2*row+1]
 			}
-			sums, err := l.Release(s, choices, src)
+			sums, err := l.Release(s, chose(choices), src)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -321,7 +321,7 @@ func TestAuditOfARegression(t *testing.T) {
 			if neighbour {
 				c.Action[0] = 0
 			}
-			sums, err := l.Release(s, c, src)
+			sums, err := l.Release(s, chose(c), src)
 			if err != nil {
 				t.Fatal(err)
 			}

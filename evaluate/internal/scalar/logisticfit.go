@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"iter"
 	"math"
 	"slices"
 
@@ -104,33 +105,39 @@ func (f *Fitted) Upper(x []float64, action int) float64 {
 	return max(1/(1+others), l.Floor)
 }
 
-// Apply divides the ratios of the sample by the limits that the noisy sums of all rounds make.
-func (l Logistic) Apply(s *value.Sample, c Choices, sums [][]float64) {
+// Divider divides the ratios of samples by the limits that the noisy sums of all rounds make.
+func (l Logistic) Divider(sums [][]float64) func(s *value.Sample, c Choices) {
 	f := l.Fit(sums)
-	divide(s, c.Action, func(row, action int) float64 { return f.Upper(c.X[row*l.Dim:(row+1)*l.Dim], action) })
+	return func(s *value.Sample, c Choices) {
+		divide(s, c.Action, func(row, action int) float64 { return f.Upper(c.X[row*l.Dim:(row+1)*l.Dim], action) })
+	}
 }
 
-// Unprotected are the probabilities of what was done, row by row, at the largest
-// likelihood, without noise. They are not private.
-func (l Logistic) Unprotected(c Choices) []float64 {
+// Unprotected gives the probabilities of what was done, row by row, at the largest
+// likelihood of all choices, without noise. They are not private.
+func (l Logistic) Unprotected(all iter.Seq[Choices]) func(some Choices) []float64 {
 	l.Decisions, l.Noise = 1, [LogisticRounds]float64{}
 	theta, x, sum := make([]float64, l.Coefficients()), make([]float64, l.Size()), make([]float64, l.Size())
 	for range 4 * LogisticRounds {
 		clear(sum)
-		for row := range c.Action {
-			l.contribution(x, theta, c, row, row+1)
-			for i, v := range x {
-				sum[i] += v
+		for c := range all {
+			for row := range c.Action {
+				l.contribution(x, theta, c, row, row+1)
+				for i, v := range x {
+					sum[i] += v
+				}
 			}
 		}
 		l.step(theta, sum, 0)
 	}
-	out, p := make([]float64, len(c.Action)), make([]float64, l.Actions)
-	for row, action := range c.Action {
-		if out[row] = 1; action >= 0 {
-			l.probabilities(p, theta, c.X[row*l.Dim:(row+1)*l.Dim])
-			out[row] = p[action]
+	return func(c Choices) []float64 {
+		out, p := make([]float64, len(c.Action)), make([]float64, l.Actions)
+		for row, action := range c.Action {
+			if out[row] = 1; action >= 0 {
+				l.probabilities(p, theta, c.X[row*l.Dim:(row+1)*l.Dim])
+				out[row] = p[action]
+			}
 		}
+		return out
 	}
-	return out
 }

@@ -120,6 +120,18 @@ func VisitsOf(s *value.Sample, returns facts.Range) (*Visits, error) {
 	return v, nil
 }
 
+// Add adds the visits of other persons.
+func (v *Visits) Add(o *Visits) {
+	v.persons += o.persons
+	for s, n := range o.counts {
+		v.counts[s] += n
+		v.sums[s] += o.sums[s]
+	}
+}
+
+// Persons is how many were looked at.
+func (v *Visits) Persons() int64 { return v.persons }
+
 // rounded is a clipped return in units.
 func (v *Visits) rounded(f float64) int64 { return int64(f / v.unit) }
 

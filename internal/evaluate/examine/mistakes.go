@@ -224,7 +224,7 @@ func scaledByPart(j *Job, s subject, _ int) (*subject, error) {
 	scale := func(d *trajectory.Dataset) *trajectory.Dataset { return byLargest(d, top) }
 	s.pairs = slices.Clone(s.pairs)
 	for i, p := range s.pairs {
-		s.pairs[i].run = inParts(s.plan, j.Public.Target, p.Pair, i, scale)
+		s.pairs[i].run = inParts(s.plan, replay.Targets(j.Public), p.Pair, i, scale)
 	}
 	return &s, nil
 }

@@ -29,20 +29,20 @@ func (j *Job) pairs(plan *evaluate.Plan, public evaluate.Public, n int) ([]pair,
 }
 
 // bound is the i-th pair with the plan bound to it as an evaluation binds it: by parts, but
-// where the method, several targets or an estimated behaviour policy need all data at once.
+// where the method needs all data at once.
 func (j *Job) bound(plan *evaluate.Plan, public evaluate.Public, drawn neighbours.Pair, i int) pair {
 	p := pair{Pair: drawn, run: replay.Of(plan, drawn.Data, drawn.Neighbour)}
-	if plan.Gather() == nil || public.Targets != nil || public.Behavior != nil {
+	if plan.Gather() == nil {
 		return p
 	}
 	p.whole = p.run
-	p.run = inParts(plan, public.Target, drawn, i, func(d *trajectory.Dataset) *trajectory.Dataset { return d })
+	p.run = inParts(plan, replay.Targets(public), drawn, i, func(d *trajectory.Dataset) *trajectory.Dataset { return d })
 	return p
 }
 
 // inParts gathers the data of the i-th pair, each part as change makes it. The parts are
 // larger and smaller in turn, from everybody in one to one person in each.
-func inParts(plan *evaluate.Plan, target policy.Policy, drawn neighbours.Pair, i int, change func(*trajectory.Dataset) *trajectory.Dataset) replay.Run {
+func inParts(plan *evaluate.Plan, targets []policy.Policy, drawn neighbours.Pair, i int, change func(*trajectory.Dataset) *trajectory.Dataset) replay.Run {
 	n := max(drawn.Data.Persons(), 1)
 	sizes := []int{n, (n + 1) / 2, max(n-1, 1), (n + 2) / 3, 1}
 	var parts [2][]*trajectory.Dataset
@@ -51,7 +51,7 @@ func inParts(plan *evaluate.Plan, target policy.Policy, drawn neighbours.Pair, i
 			parts[world] = append(parts[world], change(part))
 		}
 	}
-	return replay.OfParts(plan, target, parts[0], parts[1])
+	return replay.OfParts(plan, targets, parts[0], parts[1])
 }
 
 // ways holds the ways to run every pair against each other: what leaves must be the same

@@ -21,11 +21,17 @@ type Outcome struct {
 	Elsewhere int `json:"elsewhere"`
 }
 
-// outcome counts the outcomes, nil where a value is asked for.
-func outcome(d *trajectory.Dataset, p *evaluate.Public) (*Outcome, error) {
-	if p == nil {
-		return nil, nil
+// Usable is how many persons have an outcome that can be used, or are in no arm.
+func (o *Outcome) Usable(persons int) int {
+	n := persons - o.Unknown
+	for _, a := range o.Arms {
+		n -= a.Unusable
 	}
+	return n
+}
+
+// outcome counts the outcomes.
+func outcome(d *trajectory.Dataset, p *evaluate.Public) (*Outcome, error) {
 	o := &Outcome{}
 	for _, c := range p.Outcome.Causes {
 		o.Causes = append(o.Causes, c.Name)

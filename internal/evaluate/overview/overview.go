@@ -111,8 +111,10 @@ type Facts struct {
 	Reward, Return *evaluate.Range
 	// Listed are all returns that there are said to be, increasing; nil where nothing says so.
 	Listed []float64
-	// Target is the policy to evaluate.
+	// Target is the policy to evaluate, the first of several that is not the logged one, and Others
+	// are those after it; of these only weights are told, in warnings.
 	Target policy.Policy
+	Others []evaluate.NamedPolicy
 	// Cap is the public cap on an importance weight, 0 for none.
 	Cap float64
 	// Words are the public words of the actions by number, nil for none. An action
@@ -153,16 +155,17 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	if !policy.OnPolicy(f.Target) && d.BehaviorProb != nil {
 		r.Propensity = propensity(d.BehaviorProb)
 	}
-	w, err := watched(d, f)
+	w, err := Watched(d, f)
 	if err != nil {
 		return nil, err
 	}
-	r.CutOff, r.Weights = w.cut, w.weights(true)
-	if r.Outcome, err = outcome(d, f.Outcome); err != nil {
-		return nil, err
+	if r.CutOff = w.cut; len(w.weights) > 0 {
+		r.Weights = describe(w.weights[0], f.Cap, true)
 	}
-	r.Warnings = append(w.Warnings(), r.Outcome.warnings()...)
-	return r, nil
+	if r.Outcome, err = w.Outcome(); err == nil {
+		r.Warnings, err = w.Warnings()
+	}
+	return r, err
 }
 
 func differences(start []int) []float64 {

@@ -3,6 +3,7 @@ package overview
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/discreet-rl/discreet/evaluate"
@@ -19,17 +20,32 @@ func Percent(share float64) string {
 }
 
 // Warnings say what makes the evaluation doubtful, in words.
-func (w *Watch) Warnings() []string {
+func (w *Watch) Warnings() ([]string, error) {
+	if err := w.estimate(); err != nil {
+		return nil, err
+	}
 	told := append(w.contradictions(), w.cuts()...)
-	told = append(told, w.overlap()...)
+	if len(w.weights) > 0 {
+		told = append(told, w.overlap(0)...)
+	}
 	if w.facts.Estimated == nil {
-		if w.weighed {
+		if len(w.weights) > 0 {
 			told = append(told, w.inverse.warnings(w.facts.name)...)
 		}
-		return append(told, w.drawnOnce("")...)
+		told = append(told, w.drawnOnce("")...)
+	} else {
+		told = append(told, w.drawnOnce("once: true in data.behavior")...)
+		told = append(told, w.leaves()...)
 	}
-	told = append(told, w.drawnOnce("once: true in data.behavior")...)
-	return append(told, w.leaves()...)
+	for i := 1; i < len(w.weights); i++ {
+		for _, one := range w.overlap(i) {
+			if !slices.Contains(told, one) {
+				told = append(told, "policy "+w.facts.Others[i-1].Name+": "+one)
+			}
+		}
+	}
+	o, err := w.Outcome()
+	return append(told, o.warnings()...), err
 }
 
 // contradictions are public facts that the data do not fit.
@@ -67,10 +83,10 @@ func (w *Watch) cuts() []string {
 		w.cut, w.episodes, w.facts.Horizon)}
 }
 
-// overlap says what is wrong with the weights.
-func (w *Watch) overlap() []string {
-	of := w.weights(false)
-	if of == nil || w.episodes == 0 {
+// overlap says what is wrong with the weights of a policy.
+func (w *Watch) overlap(policy int) []string {
+	of := describe(w.weights[policy], w.facts.Cap, false)
+	if w.episodes == 0 {
 		return nil
 	}
 	var told []string

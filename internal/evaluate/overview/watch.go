@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -18,8 +19,10 @@ type Watch struct {
 	unlisted          int // returns that are none of [Facts.Listed]
 	cut               int // episodes that were cut off
 
-	weighed bool        // weights are known
-	weight  [][]float64 // of episodes, by part
+	weights [][][]float64 // of episodes, by policy whose weights are known and by part
+	drawn   []*value.Part // actions and observations, where probabilities are estimated
+	studied []*value.Part // where outcomes are asked for
+	outcome *Outcome      // once it was asked for
 
 	draws   drawsOnce
 	inverse inverse
@@ -29,14 +32,11 @@ type Watch struct {
 // NewWatch holds data against public facts.
 func NewWatch(f Facts) *Watch { return &Watch{facts: f} }
 
-// Add watches persons. rho are the ratios of the target policy by row, nil on-policy
-// and where probabilities are not known.
-func (w *Watch) Add(d *trajectory.Dataset, rho []float64) {
-	w.add(d, rho, d.BehaviorProb)
-}
+// Add watches persons. rho are the ratios by row of the target policy, and of the others that are
+// not the logged one; none on-policy, and where probabilities are not known.
+func (w *Watch) Add(d *trajectory.Dataset, rho ...[]float64) { w.add(d, rho, value.Pack) }
 
-// add takes the behaviour probabilities of rows, nil where they are not known.
-func (w *Watch) add(d *trajectory.Dataset, rho, prob []float64) {
+func (w *Watch) add(d *trajectory.Dataset, rho [][]float64, keep func(*trajectory.Dataset, [][]float64) *value.Part) {
 	w.persons += d.Persons()
 	w.episodes += d.Episodes()
 	w.cut += cutOff(d, w.facts.Horizon)
@@ -47,20 +47,58 @@ func (w *Watch) add(d *trajectory.Dataset, rho, prob []float64) {
 	if w.facts.Listed != nil {
 		w.unlisted += unlisted(d, w.facts)
 	}
-	if rho != nil {
-		w.weighed = true
-		w.weight = append(w.weight, weightsOf(d, rho))
+	if w.facts.Outcome != nil {
+		w.studied = append(w.studied, keep(d, nil))
+	}
+	for i, of := range rho {
+		if i == len(w.weights) {
+			w.weights = append(w.weights, nil)
+		}
+		w.weights[i] = append(w.weights[i], weightsOf(d, of))
 	}
 	if d.Action == nil {
 		return
 	}
-	if prob != nil {
-		w.draws.add(d, prob)
-		w.inverse.add(d, prob)
+	if w.facts.Estimated != nil {
+		w.drawn = append(w.drawn, keep(&trajectory.Dataset{Columns: d.Columns, Obs: d.Obs, Action: d.Action, Reward: d.Reward, PersonStart: d.PersonStart, EpisodeStart: d.EpisodeStart}, nil))
+	} else if d.BehaviorProb != nil {
+		w.draws.add(d, d.BehaviorProb)
+		w.inverse.add(d, d.BehaviorProb)
 	}
 	if w.once() {
 		w.left += leaving(d)
 	}
+}
+
+// Outcome counts the outcomes of all, nil where a value is asked for.
+func (w *Watch) Outcome() (*Outcome, error) {
+	if len(w.studied) == 0 || w.outcome != nil {
+		return w.outcome, nil
+	}
+	var err error
+	w.outcome, err = outcome(value.Joined(w.studied), w.facts.Outcome)
+	return w.outcome, err
+}
+
+// estimate holds what was done against the probabilities that are estimated from it.
+func (w *Watch) estimate() error {
+	if len(w.drawn) == 0 {
+		return nil
+	}
+	shares, err := w.facts.Estimated.Shares(value.Datasets(w.drawn), w.facts.Features)
+	if err != nil {
+		return err
+	}
+	w.draws, w.inverse = drawsOnce{}, inverse{}
+	for d := range value.Datasets(w.drawn) {
+		prob, err := shares(d)
+		if err != nil {
+			return err
+		}
+		w.draws.add(d, prob)
+		w.inverse.add(d, prob)
+	}
+	return nil
 }
 
 // once tells whether data are said to have one draw an episode, and it is to be held
@@ -76,50 +114,43 @@ func (w *Watch) Merge(o *Watch) {
 	w.rewards += o.rewards
 	w.returns += o.returns
 	w.unlisted += o.unlisted
-	w.weighed = w.weighed || o.weighed
-	w.weight = append(w.weight, o.weight...)
+	for i, of := range o.weights {
+		if i == len(w.weights) {
+			w.weights = append(w.weights, nil)
+		}
+		w.weights[i] = append(w.weights[i], of...)
+	}
+	w.drawn, w.studied = append(w.drawn, o.drawn...), append(w.studied, o.studied...)
 	w.draws.merge(&o.draws)
 	w.inverse.merge(&o.inverse)
 	w.left += o.left
 }
 
-// weights describes the weights, nil where none are known.
-func (w *Watch) weights(order bool) *Weights {
-	if !w.weighed {
-		return nil
-	}
-	return describe(w.weight, w.facts.Cap, order)
-}
-
-// watched watches a whole dataset.
-func watched(d *trajectory.Dataset, f Facts) (*Watch, error) {
+// Watched watches a whole dataset.
+func Watched(d *trajectory.Dataset, f Facts) (*Watch, error) {
 	w := NewWatch(f)
-	var rho []float64
-	if !policy.OnPolicy(f.Target) && d.BehaviorProb != nil {
-		rho = make([]float64, d.Rows())
-		if err := policy.Ratios(rho, f.Target, d); err != nil {
+	var rho [][]float64
+	for _, target := range f.targets() {
+		if policy.OnPolicy(target) || d.BehaviorProb == nil {
+			continue
+		}
+		of := make([]float64, d.Rows())
+		if err := policy.Ratios(of, target, d); err != nil {
 			return nil, err
 		}
+		rho = append(rho, of)
 	}
-	prob := d.BehaviorProb
-	if f.Estimated != nil && d.Action != nil {
-		var err error
-		if prob, err = f.Estimated.Shares(d, f.Features); err != nil {
-			return nil, err
-		}
-	}
-	w.add(d, rho, prob)
+	w.add(d, rho, value.Keep)
 	return w, nil
 }
 
-// Warn gives the warnings of a [Report] without the rest of it.
-func Warn(d *trajectory.Dataset, f Facts) ([]string, error) {
-	w, err := watched(d, f)
-	if err != nil {
-		return nil, err
+// targets are the target policy and the others.
+func (f Facts) targets() []policy.Policy {
+	out := []policy.Policy{f.Target}
+	for _, a := range f.Others {
+		out = append(out, a.Policy)
 	}
-	o, err := outcome(d, f.Outcome)
-	return append(w.Warnings(), o.warnings()...), err
+	return out
 }
 
 // cutOff counts the episodes that end neither by the problem's own rule nor with decision

@@ -3,6 +3,7 @@ package replay
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -29,7 +30,7 @@ func Parts(d *trajectory.Dataset, persons int) []*trajectory.Dataset {
 
 // OfParts runs a plan on a dataset and its neighbour that come in parts, as the evaluation
 // of a file does by default. The plan must be one that gathers.
-func OfParts(plan *evaluate.Plan, target policy.Policy, d, neighbour []*trajectory.Dataset) Run {
+func OfParts(plan *evaluate.Plan, targets []policy.Policy, d, neighbour []*trajectory.Dataset) Run {
 	return func(ctx context.Context, other bool, src *noise.Source) (any, error) {
 		parts := d
 		if other {
@@ -37,17 +38,15 @@ func OfParts(plan *evaluate.Plan, target policy.Policy, d, neighbour []*trajecto
 		}
 		g := plan.Gather()
 		for _, part := range parts {
-			rho, err := ratios(target, part)
+			rho, err := ratios(targets, part)
 			if err != nil {
 				return nil, err
 			}
-			found, err := g.Part(part, rho)
-			if err != nil {
+			if err := g.Add(part, rho...); err != nil {
 				return nil, err
 			}
-			g.Add(found)
 		}
-		ready, err := g.Ready()
+		ready, err := g.Ready(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -55,13 +54,31 @@ func OfParts(plan *evaluate.Plan, target policy.Policy, d, neighbour []*trajecto
 	}
 }
 
-// ratios are those of a part, nil on-policy.
-func ratios(target policy.Policy, d *trajectory.Dataset) ([]float64, error) {
-	if policy.OnPolicy(target) {
-		return nil, nil
+// ratios are those of a part under each policy, nil on-policy.
+func ratios(targets []policy.Policy, d *trajectory.Dataset) (all [][]float64, err error) {
+	for _, target := range targets {
+		var rho []float64
+		if !policy.OnPolicy(target) {
+			rho = make([]float64, d.Rows())
+			err = errors.Join(err, policy.CheckedRatios(rho, target, d))
+		}
+		all = append(all, rho)
 	}
-	rho := make([]float64, d.Rows())
-	return rho, policy.CheckedRatios(rho, target, d)
+	return all, err
+}
+
+// Targets are the policies that a question is about, none where their ratios are not known.
+func Targets(p evaluate.Public) (all []policy.Policy) {
+	if p.Behavior != nil {
+		return nil
+	}
+	if p.Targets == nil {
+		return []policy.Policy{p.Target}
+	}
+	for _, a := range p.Targets.Policies {
+		all = append(all, a.Policy)
+	}
+	return all
 }
 
 // Joined makes the noise as a process does that adds up the sums of shards, of which here

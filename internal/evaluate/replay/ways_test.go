@@ -27,7 +27,7 @@ func TestWaysToRunAreAlike(t *testing.T) {
 				}
 				whole := replay.Of(plan, pair.Data, pair.Neighbour)
 				of := func(d *trajectory.Dataset) []*trajectory.Dataset { return replay.Parts(d, 1+i%persons) }
-				parts := replay.OfParts(plan, p.Target, of(pair.Data), of(pair.Neighbour))
+				parts := replay.OfParts(plan, replay.Targets(p), of(pair.Data), of(pair.Neighbour))
 				for _, other := range []replay.Run{parts, replay.Joined(whole), replay.Joined(parts)} {
 					if err := replay.Alike(t.Context(), whole, other, i%2 == 1, uint64(i)); err != nil {
 						t.Errorf("%s, %v, %s: %v", name, adjacency, pair.Kind, err)
@@ -40,7 +40,7 @@ func TestWaysToRunAreAlike(t *testing.T) {
 					}
 					return all
 				}
-				err = replay.Alike(t.Context(), whole, replay.OfParts(plan, p.Target, scaled(pair.Data), scaled(pair.Neighbour)), i%2 == 1, uint64(i))
+				err = replay.Alike(t.Context(), whole, replay.OfParts(plan, replay.Targets(p), scaled(pair.Data), scaled(pair.Neighbour)), i%2 == 1, uint64(i))
 				if errors.Is(err, replay.ErrBroken) {
 					differ++
 				} else if err != nil {
@@ -51,6 +51,33 @@ func TestWaysToRunAreAlike(t *testing.T) {
 				t.Errorf("%s, %v: %d of 24 pairs show that rewards are scaled by part", name, adjacency, differ)
 			}
 		}
+	}
+}
+
+// TestPartsMakeTheReleaseOfAllDataAtOnce, for every method that gathers and every form of it.
+func TestPartsMakeTheReleaseOfAllDataAtOnce(t *testing.T) {
+	gathered := 0
+	for name, option := range options() {
+		plan, p := planOf(t, option, dp.ReplaceOne)
+		if plan.Gather() == nil {
+			continue
+		}
+		gathered++
+		draw := drawn(t, p, 7)
+		for i := range 6 {
+			pair, err := draw.Pair()
+			if err != nil {
+				t.Fatal(err)
+			}
+			of := func(d *trajectory.Dataset) []*trajectory.Dataset { return replay.Parts(d, 1+i%persons) }
+			parts := replay.OfParts(plan, replay.Targets(p), of(pair.Data), of(pair.Neighbour))
+			if err := replay.Alike(t.Context(), replay.Of(plan, pair.Data, pair.Neighbour), parts, i%2 == 1, uint64(i)); err != nil {
+				t.Errorf("%s, %s: %v", name, pair.Kind, err)
+			}
+		}
+	}
+	if gathered < len(options())*3/4 {
+		t.Errorf("%d of %d gather", gathered, len(options()))
 	}
 }
 

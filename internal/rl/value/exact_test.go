@@ -5,10 +5,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
-	"github.com/discreet-rl/discreet/internal/rl/value"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 // identity is tabular features as a matrix.

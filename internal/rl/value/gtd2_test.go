@@ -5,12 +5,13 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"gonum.org/v1/gonum/floats"
-	"pgregory.net/rapid"
 )
 
 // The gradient from transitions against -A_i'w and A_i theta + C_i w - b_i from

@@ -4,12 +4,13 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"pgregory.net/rapid"
 )
 
 // near compares with what float32 statistics can hold, relative to the largest

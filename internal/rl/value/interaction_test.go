@@ -5,10 +5,11 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
-	"gonum.org/v1/gonum/floats"
 )
 
 // interacting is the value 2 - a + 3 b + .5 a b, in the columns' own units.

@@ -4,10 +4,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/discreet-rl/discreet/internal/rl/value"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"gonum.org/v1/gonum/floats"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // drawPersons returns the histories of a few persons, each a slice, over three

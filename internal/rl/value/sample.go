@@ -2,6 +2,7 @@ package value
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/rl/feature"
@@ -86,14 +87,26 @@ type Sample struct {
 
 	gamma   float64
 	unknown int
+	cells   *cellsByState // of Features
+	bound   feature.Bound // Features to columns
+	columns []string
 }
 
 // NewSample applies features and policy to every row of d once.
 func NewSample(d *trajectory.Dataset, o Options) (*Sample, error) {
-	if !(o.Gamma >= 0 && o.Gamma <= 1) {
-		return nil, fmt.Errorf("%w: gamma is %v; want 0 to 1", ErrOptions, o.Gamma)
+	s := new(Sample)
+	if err := s.build(d, o); err != nil {
+		return nil, err
 	}
-	s := &Sample{Data: d, Policy: o.Policy, Features: o.Features, gamma: o.Gamma}
+	return s, nil
+}
+
+// build makes the sample in place of what it was, in its memory.
+func (s *Sample) build(d *trajectory.Dataset, o Options) error {
+	if !(o.Gamma >= 0 && o.Gamma <= 1) {
+		return fmt.Errorf("%w: gamma is %v; want 0 to 1", ErrOptions, o.Gamma)
+	}
+	s.Data, s.Policy, s.Features, s.gamma, s.Rho, s.unknown = d, o.Policy, o.Features, o.Gamma, nil, 0
 	if s.Policy == nil {
 		s.Policy = policy.Logged{}
 	}
@@ -107,28 +120,24 @@ func NewSample(d *trajectory.Dataset, o Options) (*Sample, error) {
 	default:
 		s.Rho = make([]float64, d.Rows())
 		if err := policy.Ratios(s.Rho, s.Policy, d); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if s.Features == nil {
-		return s, nil
+		return nil
 	}
 	s.Dim = s.Features.Dim()
 	finals := s.link()
-	read := s.readPhi
 	if f, ok := s.Features.(feature.Finite); ok {
-		read = func(finals []int) error { return s.readCells(f, finals) }
+		return s.readCells(f, finals)
 	}
-	if err := read(finals); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s.readPhi(finals)
 }
 
 // link fills Next and returns the episodes whose final observation is a point.
 func (s *Sample) link() (finals []int) {
 	d := s.Data
-	s.Next = make([]int, d.Rows())
+	s.Next = room(s.Next, d.Rows())
 	for e := range d.Episodes() {
 		lo, hi := d.EpisodeStart[e], d.EpisodeStart[e+1]
 		for row := lo; row < hi-1; row++ {
@@ -155,25 +164,23 @@ func (s *Sample) readCells(f feature.Finite, finals []int) error {
 		return err
 	}
 	s.States = f.States()
-	cellOf := make([]int32, s.States)
-	same := true
-	for state := range cellOf {
-		cellOf[state] = int32(f.Cell(state))
-		same = same && f.Cell(state) == state
+	if s.cells == nil {
+		s.cells = cellsOf(f)
 	}
 	points := d.Rows() + len(finals)
-	s.State = make([]int32, points)
-	s.Cell = s.State
-	if !same {
-		s.Cell = make([]int32, points)
+	s.State = room(s.State, points)
+	if s.cells.same {
+		s.Cell = s.State
+	} else {
+		s.Cell = room(s.Cell, points)
 	}
 	set := func(point int, obs []float64) {
 		state, ok := r.State(obs)
 		s.State[point] = int32(state)
 		if !ok {
 			s.State[point], s.Cell[point] = NoCell, NoCell
-		} else if !same {
-			s.Cell[point] = cellOf[state]
+		} else if !s.cells.same {
+			s.Cell[point] = s.cells.of[state]
 		}
 	}
 	for row := range d.Rows() {
@@ -185,13 +192,42 @@ func (s *Sample) readCells(f feature.Finite, finals []int) error {
 	return nil
 }
 
+// cellsByState are the cells of all states.
+type cellsByState struct {
+	of   []int32
+	same bool // every state is its own cell
+}
+
+func cellsOf(f feature.Finite) *cellsByState {
+	c := &cellsByState{make([]int32, f.States()), true}
+	for state := range c.of {
+		c.of[state] = int32(f.Cell(state))
+		c.same = c.same && f.Cell(state) == state
+	}
+	return c
+}
+
+// bind binds the features to the columns, or takes what is bound to the same.
+func (s *Sample) bind() (feature.Bound, error) {
+	if s.bound != nil && slices.Equal(s.columns, s.Data.Columns) {
+		return s.bound, nil
+	}
+	b, err := s.Features.Bind(s.Data.Columns)
+	if a, ok := b.(interface{ Alone() feature.Bound }); ok && err == nil {
+		b = a.Alone() // a sample is made by one goroutine
+	}
+	s.bound, s.columns = b, s.Data.Columns
+	return b, err
+}
+
 func (s *Sample) readPhi(finals []int) error {
 	d, n := s.Data, s.Dim
-	b, err := s.Features.Bind(d.Columns)
+	b, err := s.bind()
 	if err != nil {
 		return err
 	}
-	s.Phi = make([]float64, (d.Rows()+len(finals))*n)
+	s.Phi = room(s.Phi, (d.Rows()+len(finals))*n)
+	clear(s.Phi)
 	for row := range d.Rows() {
 		b.Apply(s.Phi[row*n:row*n+n], d.Observation(row))
 	}

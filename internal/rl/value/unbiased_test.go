@@ -5,9 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"pgregory.net/rapid"
 )
 
 // A tiny problem whose every trajectory can be listed: three states, two

@@ -5,11 +5,12 @@ import (
 	"math"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"gonum.org/v1/gonum/floats"
-	"pgregory.net/rapid"
 )
 
 // traces returns every person's contribution of its own.

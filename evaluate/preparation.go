@@ -1,0 +1,214 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/internal/rl/value"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// preparation binds a plan to data. Its errors are for the curator.
+type preparation interface {
+	// part checks persons, whole ones, and keeps what a run needs of them. rho are the ratios of
+	// their rows under each policy, nil where they are not known; they are written over.
+	// Of data that come alone d may be kept. Several goroutines may call it.
+	part(d *trajectory.Dataset, rho [][]float64, alone bool) (any, error)
+	// join adds what was kept of the next persons.
+	join(all, next any) any
+	// bind makes what draws the noise.
+	bind(ctx context.Context, all any) (draw, error)
+}
+
+// whole is the preparation of a method that needs all data at once.
+type whole func(ctx context.Context, d *trajectory.Dataset) (draw, error)
+
+func (whole) part(d *trajectory.Dataset, _ [][]float64, _ bool) (any, error) { return d, nil }
+func (whole) join(_, next any) any                                           { return next }
+func (f whole) bind(ctx context.Context, all any) (draw, error) {
+	return f(ctx, all.(*trajectory.Dataset))
+}
+
+// keeping is the preparation of a method that looks at persons one by one, and keeps a K of them.
+type keeping[K any] struct {
+	look  func(d *trajectory.Dataset, rho [][]float64, alone bool) (K, error)
+	add   func(all, next K) K
+	ready func(all K) (draw, error)
+}
+
+func (k keeping[K]) part(d *trajectory.Dataset, rho [][]float64, alone bool) (any, error) {
+	return k.look(d, rho, alone)
+}
+func (k keeping[K]) join(all, next any) any { return k.add(all.(K), next.(K)) }
+func (k keeping[K]) bind(_ context.Context, all any) (draw, error) {
+	return k.ready(all.(K))
+}
+
+// byPerson prepares a method that keeps some numbers of every person, which are functions of
+// that person's records and of public facts alone, and, where it walks through rows as noise
+// is drawn, rows.
+type byPerson struct {
+	public Public // towards every policy of its targets, where it has targets
+	// estimates tells that probabilities of logged actions are estimated as noise is drawn: ratios
+	// are those to probabilities of 1.
+	estimates bool
+	// check holds persons against what the method needs; nil if that is nothing more.
+	check func(d *trajectory.Dataset) error
+	// numbers is how many are kept of a person, and each writes them. It may change ratios.
+	numbers int
+	each    func(numbers [][]float64, part []*value.Sample) error
+	rows    bool
+	// moves tells that the walk looks at actions or their probabilities.
+	moves bool
+	// coordinates of the largest sum; 0 if another check bounds it.
+	coordinates int
+	run         func(numbers [][]float64, rows *value.Samples) (draw, error)
+}
+
+// people are what is kept of persons, part by part.
+type people struct {
+	numbers [][][]float64 // by number, by part
+	rows    []*value.Part
+}
+
+func (m byPerson) preparation() preparation {
+	return keeping[people]{m.look, func(all, next people) people {
+		for i, x := range next.numbers {
+			all.numbers[i] = append(all.numbers[i], x...)
+		}
+		all.rows = append(all.rows, next.rows...)
+		return all
+	}, m.ready}
+}
+
+// perPolicy are the public facts towards every policy, and their names.
+func (p Public) perPolicy() (each []Public, names []string) {
+	if p.Targets == nil {
+		return []Public{p}, []string{""}
+	}
+	for _, a := range p.Targets.Policies {
+		each, names = append(each, p.toward(a.Policy)), append(names, a.Name)
+	}
+	return each, names
+}
+
+// look validates persons and keeps what is kept of them.
+func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (people, error) {
+	if m.check != nil {
+		if err := m.check(d); err != nil {
+			return people{}, err
+		}
+	}
+	if m.estimates {
+		d = certain(d)
+	}
+	each, names := m.public.perPolicy()
+	part, ratios := make([]*value.Sample, len(each)), make([][]float64, len(each))
+	for i, p := range each {
+		var known []float64
+		if rho != nil {
+			known = rho[i]
+		}
+		s, err := sampleWith(known, d, p.featureless())
+		if err != nil && names[i] != "" {
+			err = fmt.Errorf("targets: %s: %w", names[i], err)
+		}
+		if err != nil {
+			return people{}, err
+		}
+		part[i], ratios[i] = s, s.Rho
+	}
+	kept := people{numbers: make([][][]float64, m.numbers)}
+	if m.each != nil {
+		numbers := make([][]float64, m.numbers)
+		for i := range numbers {
+			numbers[i] = make([]float64, d.Persons())
+			kept.numbers[i] = [][]float64{numbers[i]}
+		}
+		if err := m.each(numbers, part); err != nil {
+			return people{}, err
+		}
+	}
+	switch {
+	case m.rows && alone:
+		kept.rows = []*value.Part{value.Keep(d, ratios)}
+	case m.rows:
+		if !m.moves {
+			bare := *d
+			bare.Action, bare.BehaviorProb = nil, nil
+			d = &bare
+		}
+		kept.rows = []*value.Part{value.Pack(d, ratios)}
+	}
+	return kept, nil
+}
+
+// ready binds what was kept of everybody.
+func (m byPerson) ready(all people) (draw, error) {
+	rows, err := m.samples(all.rows)
+	if err != nil {
+		return nil, err
+	}
+	persons := rows.Persons()
+	numbers := make([][]float64, m.numbers)
+	for i, parts := range all.numbers {
+		n := 0
+		for _, x := range parts {
+			n += len(x)
+		}
+		persons, numbers[i] = n, make([]float64, 0, n)
+		for j, x := range parts {
+			numbers[i], parts[j] = append(numbers[i], x...), nil
+		}
+	}
+	if m.coordinates > 0 {
+		if err := checkCapacity(persons, m.coordinates); err != nil {
+			return nil, err
+		}
+	}
+	return m.run(numbers, rows)
+}
+
+// samples are those of every policy.
+func (m byPerson) samples(rows []*value.Part) (*value.Samples, error) {
+	var of []value.Options
+	each, _ := m.public.perPolicy()
+	for _, p := range each {
+		of = append(of, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target})
+	}
+	return value.NewSamples(rows, of...)
+}
+
+// certain is a dataset whose logged actions have probability 1, for ratios to be divided later.
+func certain(d *trajectory.Dataset) *trajectory.Dataset {
+	out := *d
+	out.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
+	return &out
+}
+
+// sampleFor validates the data against the target policy and the features, for
+// the curator, and builds what the estimators work on. Of a private run it asks
+// nothing of all rows together: to fail there would tell of them.
+func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
+	return sampleWith(nil, d, p)
+}
+
+// sampleWith is sampleFor where the ratios may be known.
+func sampleWith(rho []float64, d *trajectory.Dataset, p Public) (*value.Sample, error) {
+	if rho == nil && !policy.OnPolicy(p.Target) {
+		rho = make([]float64, d.Rows())
+		if err := policy.CheckedRatios(rho, p.Target, d); err != nil {
+			return nil, err
+		}
+	}
+	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target, Ratios: rho})
+	if err != nil {
+		return nil, err
+	}
+	if p.Privacy == nil && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
+		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
+	}
+	return s, nil
+}
