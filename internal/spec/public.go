@@ -50,6 +50,14 @@ func publicFacts(c config.Config) (evaluate.Public, error) {
 	if words := ViolationWords(c); words != "" {
 		p.Labels["on_violation"] = words
 	}
+	if p.OneDecision {
+		if p.EpisodeHorizon == 1 {
+			p.EpisodeHorizon = 0 // which it says already
+		}
+		if p.Horizon == 0 {
+			p.Horizon = p.Episodes
+		}
+	}
 	if p.Horizon == 0 && p.EpisodeHorizon > 0 && p.EpisodeHorizon <= mostDecisions/max(p.Episodes, 1) {
 		p.Horizon = p.EpisodeHorizon * p.Episodes
 	}

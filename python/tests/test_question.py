@@ -49,6 +49,33 @@ def test_how_episodes_end_is_asked_for_by_the_plan() -> None:
     dt.Question(dt.logs(done, terminated="done", **how), dt.policy.constant(1), **asked).plan()
 
 
+def test_groups_of_a_log_of_single_decisions() -> None:
+    draw = np.random.default_rng(2)
+    n = 900
+    frame = pd.DataFrame(
+        {
+            "who": np.repeat(np.arange(n), 3),
+            "action": draw.integers(0, 2, 3 * n),
+            "p": 0.5,
+            "sex": np.repeat(["f", "m", "m"], n),
+        }
+    )
+    frame["reward"] = 1.0 * (frame["sex"] == "f")
+    logs = dt.logs(frame, person="who", one_row_episodes=True, behavior="logged", behavior_prob="p")
+    known = {"persons": n, "gamma": 1, "reward": (0, 1), "epsilon": 5, "delta": 1e-5, "adjacency": "replace_one"}
+    by = {"column": "sex", "values": ["f", "m"], "group": "may_change"}
+    # One row an episode, said twice; and the most rows of a person by their episodes.
+    question = dt.Question(logs, dt.policy.constant(1), **known, episodes=3, episode_horizon=1, by=by)
+    f, m = question.evaluate().answers
+    assert (f.interval[0] <= 1 <= f.interval[1])
+    assert (m.interval[0] <= 0 <= m.interval[1])
+    assert f.value > 0.9 > 0.1 > m.value
+    with pytest.raises(dt.InputError, match=r"'column': 'sex', 'values'"):
+        dt.Question(logs, dt.policy.constant(1), **known, episodes=3, by="sex")
+    with pytest.raises(dt.InputError, match="the frame has no column 'sx', which is that of by"):
+        question.replace(by={**by, "column": "sx"})
+
+
 def test_a_reference_of_no_method_says_what_to_give(trial: dt.Logs) -> None:
     with pytest.raises(dt.InputError, match="give epsilon, delta and adjacency, or choose"):
         dt.Question(trial, dt.policy.constant(1), **REFERENCE, method="auto").evaluate()

@@ -103,8 +103,14 @@ def _one_of(given: Any, kinds: tuple[Any, ...], name: str) -> Any:
 _COLUMNS = {"behavior": ("recorded probabilities", "behavior_prob"), "rewards": ("rewards", "reward")}
 
 
+# Mappings that are shown.
+_SUCH = {"by": ", such as {'column': 'sex', 'values': ['f', 'm'], 'group': 'may_change'}"}
+
+
 def _column(name: str) -> str:
-    """Say by which argument the column is named that ``name`` is taken for."""
+    """Show a mapping, or say by which argument the column is named that ``name`` is taken for."""
+    if name in _SUCH:
+        return _SUCH[name]
     what, argument = _COLUMNS.get(name, ("", ""))
     return f"; the column of {what} is named by {argument}=" if what else ""
 

@@ -190,12 +190,16 @@ class Question:
         ordered(a["returns"], "returns")
         for name in ("horizon", "episode_horizon", "episodes", "persons"):
             above(a[name], f"{name}", 1, closed=True)
-        if a["horizon"] is None and (a["episodes"] is None or a["episode_horizon"] is None):
+        one = self.logs.section.get("one_row_episodes", False)
+        if a["horizon"] is None and (a["episodes"] is None or (a["episode_horizon"] is None and not one)):
             raise InputError(
                 "horizon is not given: the largest number of decisions that a person contributes; "
                 "give horizon=, or episodes= and episode_horizon=",
                 remedy="give horizon=",
             )
+        column = (a["by"] or {}).get("column")
+        if column is not None and self.logs.is_frame and self.logs._column(column) not in names_of(self.logs.data):
+            raise InputError(f"the frame has no column {column!r}, which is that of by", column=column)
         above(a["epsilon"], "epsilon", 0)
         above(a["delta"], "delta", 0, high=1, closed=True)
         if self._single and [n for n in ("levels", "contrasts", "select") if a[n] is not None]:
@@ -316,7 +320,9 @@ class Question:
 
     def _columns(self) -> list[str]:
         """List the columns of the frame that are handed over, beside those of policies."""
-        return self.logs.columns()
+        by = self._arguments.get("by")
+        own = [] if by is None else [self.logs._column(str(by.get("column")))]
+        return list(dict.fromkeys([*self.logs.columns(), *own]))
 
     def _target(self, name: str, policy: Policy) -> dict[str, Any]:
         keys = dict(policy.keys)
