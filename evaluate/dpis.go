@@ -241,6 +241,11 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if err := m.Guess.validate(method, p, m.Confounding); err != nil {
 		return draft{}, err
 	}
+	if policies := m.byCell(p); policies != nil && baseline == nil {
+		if d, err := m.cellwise(method, p, of, policies); err != nil || d.event != nil {
+			return d, err
+		}
+	}
 	if p.Targets != nil {
 		return m.several(method, p, of)
 	}

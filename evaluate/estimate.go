@@ -65,7 +65,9 @@ func estimated(e *scalar.Estimate) *Release {
 	}
 	if e.Missing != nil {
 		r.Diagnostics["missing_mass"] = map[string]float64{"share": e.Missing.Share, "share_std": e.Missing.SD}
-		r.Diagnostics["sums"] = e.Sums
+		if e.Sums != nil {
+			r.Diagnostics["sums"] = e.Sums
+		}
 		r.Notes = missingNotes(e)
 		if m := e.Missing; m.Refuted {
 			r.Diagnostics["weights_refuted"] = map[string]float64{"mean_weight": m.MeanWeight, "mean_weight_std": m.SD}
@@ -106,6 +108,8 @@ func missingNotes(e *scalar.Estimate) []string {
 		notes = append(notes, fmt.Sprintf("Mean weight: %.0f%% below 1, with a standard error of %.0f%% from privacy noise and sampling. By the design weight is missing only if records are lost, and the curator states that none is; the interval does not allow for missing weight.", 100*m.Share, 100*m.SD))
 	case !m.Sure(): // as it may well be where nothing is missing
 		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%%, with a standard error of %.0f%%. Privacy noise and sampling can produce this even if nothing is missing. The interval allows for it.", 100*m.Share, 100*m.SD))
+	case m.Scarce:
+		notes = append(notes, fmt.Sprintf("Missing mass: %.0f%% (standard error %.0f%%) of what the policy would do is in cells where the action was taken by too few to tell them from noise, or by persons in no cell. For this share the interval allows any value in the public range.", 100*m.Share, 100*m.SD))
 	case m.Usable:
 		notes = append(notes, fmt.Sprintf("Missing mass: the data say nothing about %.0f%% (standard error %.0f%%) of what happened. It was in episodes that cannot be used and were left out, or came after a record was cut off. For this share the interval allows any value in the public range; the value is that of the rest.", 100*m.Share, 100*m.SD))
 	default:

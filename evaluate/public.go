@@ -129,6 +129,10 @@ type Public struct {
 	share groupPart
 	// chosen is why auto chose the method; "" where it did not.
 	chosen string
+	// byCell are the probabilities by cell and action of each policy, nil of the logged one, where
+	// a release states them, which replanned tells of: they do not follow from the policies there.
+	byCell    [][]float64
+	replanned bool
 }
 
 // clone copies what the caller could still change, so that a plan rests on the

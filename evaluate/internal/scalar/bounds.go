@@ -105,6 +105,7 @@ type Missing struct {
 	Refuted    bool    // a mean weight above 1 that neither noise nor chance makes
 	Unguarded  bool    // by the design nothing is missing, and the interval does not allow for it
 	Doubted    bool    // more than chance makes, where by the design nothing is missing
+	Scarce     bool    // it is that of cells and actions with too few persons
 }
 
 // Sums are the noisy sums that an estimate from below and above is made of, and all

@@ -1,0 +1,245 @@
+package evaluate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// byCell are the probabilities by cell and action of every policy in question, nil of the logged
+// one, where [scalar.Cells] can answer: probabilities of logged actions are estimated by cell, a
+// person has one decision, every policy is a function of the cell, and no parameter of another form
+// is given. It is nil elsewhere.
+func (m DPIS) byCell(p Public) [][]float64 {
+	e := p.Behavior
+	switch {
+	case e == nil || e.By != "" || e.Share != 0 || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.Targets != nil && p.Targets.byFlip():
+		return nil
+	case m.MaxWeight != 0 || m.Clip != "" || m.ClipShare != 0 || m.Diagnostics != 0 || m.Confounding > 1 || m.Guess != nil:
+		return nil
+	case p.replanned && len(p.byCell) != len(p.policies()):
+		return nil
+	}
+	var out [][]float64
+	for i, a := range p.policies() {
+		var probs []float64
+		if !policy.OnPolicy(a.Policy) {
+			if probs = e.probabilities(a.Policy); p.replanned {
+				probs = p.byCell[i]
+			}
+			if len(probs) != max(e.States, 1)*e.Actions {
+				return nil
+			}
+		}
+		out = append(out, probs)
+	}
+	return out
+}
+
+// policies are those in question.
+func (p Public) policies() []NamedPolicy {
+	if p.Targets != nil {
+		return p.Targets.Policies
+	}
+	return []NamedPolicy{{valueName, p.Target}}
+}
+
+// probabilities are those of a policy by cell and action; nil where it is no function of the cell.
+func (e EstimatedBehavior) probabilities(of policy.Policy) []float64 {
+	if of.Actions() < 1 || of.Actions() > e.Actions {
+		return nil
+	}
+	cells := max(e.States, 1)
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}, Action: make([]int32, cells), Reward: make([]float64, cells), BehaviorProb: slices.Repeat([]float64{1}, cells)}
+	if e.States > 0 {
+		d.Columns = []string{e.Column}
+	}
+	for cell := range cells {
+		if e.States > 0 {
+			d.Obs = append(d.Obs, float64(cell))
+		}
+		d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, cell+1), append(d.PersonStart, cell+1)
+	}
+	bound, err := of.Bind(d)
+	if err != nil {
+		return nil
+	}
+	out := make([]float64, cells*e.Actions)
+	for cell := range cells {
+		if bound.Actions() < 1 || !bound.Distribution(out[cell*e.Actions:(cell+1)*e.Actions], cell) {
+			return nil
+		}
+	}
+	return out
+}
+
+// cellAnswer is one answer of a release by cell and action.
+type cellAnswer struct {
+	name string
+	kind AnswerKind
+	scalar.Asked
+}
+
+// cellQuestion is what is asked of one release by cell and action.
+type cellQuestion struct {
+	public  Public
+	cells   scalar.Cells
+	answers []cellAnswer
+}
+
+// cellwise plans all answers from one release of masses by cell and action; its draft has no
+// event where noise would hide the masses.
+func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64) (draft, error) {
+	q := cellQuestion{public: p, answers: p.asked(policies)}
+	found, err := multipliers(*p.Privacy, 1)
+	if err != nil {
+		return draft{}, err
+	}
+	q.cells = scalar.Cells{
+		Public: p.numbers(), Range: of.within, Cells: max(p.Behavior.States, 1), Actions: p.Behavior.Actions,
+		Noise: found[0], Answers: len(q.answers), SelfNormalised: of.selfNormalised,
+	}
+	if enough, err := q.cells.Resolves(); err != nil || !enough && !p.replanned {
+		return draft{}, err
+	}
+	about, err := q.about(policies)
+	return draft{
+		method: method, public: p, event: gaussians(found...), outcome: q.again, prepare: q.prepare,
+		summary: about, estimates: true, uncut: true,
+	}, err
+}
+
+// asked lists the answers.
+func (p Public) asked(policies [][]float64) []cellAnswer {
+	if p.Targets == nil {
+		return []cellAnswer{{valueName, OfPolicy, scalar.Asked{Weights: policies[0]}}}
+	}
+	var out []cellAnswer
+	for _, a := range p.Targets.intervals() {
+		x := cellAnswer{name: a.name, kind: OfPolicy}
+		if len(a.policies) == 2 {
+			x.kind, x.Difference = OfContrast, true
+		}
+		for i, name := range a.policies {
+			sign := 1 - 2*float64(i)
+			probs := policies[p.Targets.place(name)]
+			if probs == nil {
+				x.Logged += sign
+				continue
+			}
+			if x.Weights == nil {
+				x.Weights = make([]float64, len(probs))
+			}
+			for bin, prob := range probs {
+				x.Weights[bin] += sign * prob
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// about is what is known beforehand.
+func (q cellQuestion) about(policies [][]float64) (summary, error) {
+	s := summary{facts: map[string]any{"policies_by_cell": policies}}
+	var told []ExpectedAnswer
+	for _, a := range q.answers {
+		e, err := q.cells.Expected(a.Asked)
+		if err != nil {
+			return s, err
+		}
+		within := q.public.Returns()
+		if a.Difference {
+			within = Range(mirrored(q.cells.Range))
+		}
+		told = append(told, ExpectedAnswer{Name: a.name, Kind: a.kind, Range: within, StdPrivacy: e.StdPrivacy, StdSampling: e.StdSampling, HalfWidth: (e.Interval[1] - e.Interval[0]) / 2})
+		s.expected.Constant = max(s.expected.Constant, within.Width()/2)
+	}
+	if q.public.Targets != nil {
+		s.facts["answers"] = told
+		s.notes = []string{jointNote(len(told), ", assuming "+q.public.restsOn(0)+".")}
+	} else {
+		s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = told[0].StdPrivacy, told[0].StdSampling, told[0].HalfWidth
+	}
+	b := q.public.Behavior
+	s.notes = append(s.notes, q.public.words(fmt.Sprintf("The probabilities of the logged actions were not known. Persons are counted, with what they gained, in %d public cells of %d actions, with noise; every answer follows from these sums, and its interval allows for errors of sampling and noise. It is assumed that within a cell every decision was made with the same probabilities, whatever else was known about the person. Where too few took an action in a cell, and for persons in no cell, any value in the public range is allowed for. The expected errors are those of persons who are spread evenly.", max(b.States, 1), b.Actions)))
+	return s, nil
+}
+
+// prepare binds the plan to data.
+func (q cellQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
+	if d.Action == nil {
+		return nil, fmt.Errorf("%w: action: to estimate the probabilities of logged actions these must be there; map the column that holds them", policy.ErrMissing)
+	}
+	known := *d
+	known.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
+	visits, err := q.public.Behavior.visits(d)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkCapacity(d.Persons(), 2*q.cells.Cells*q.cells.Actions+1); err != nil {
+		return nil, err
+	}
+	for _, a := range q.public.policies() { // what a policy cannot judge is an error for the curator
+		if _, err := sampleFor(&known, q.public.toward(a.Policy)); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.Name, err)
+		}
+	}
+	s, err := sampleFor(&known, q.public.toward(policy.Logged{}))
+	if err != nil {
+		return nil, err
+	}
+	return func(_ context.Context, src *noise.Source) (*Release, error) {
+		sums, err := q.cells.Release(s, visits, src)
+		if err != nil {
+			return nil, err
+		}
+		return q.release(sums)
+	}, nil
+}
+
+// release makes all answers of the noisy sums.
+func (q cellQuestion) release(sums *scalar.CellSums) (*Release, error) {
+	r := &Release{Diagnostics: map[string]any{}}
+	for _, a := range q.answers {
+		e, err := q.cells.Estimate(sums, a.Asked)
+		if err != nil {
+			return nil, err
+		}
+		one := estimated(e)
+		one.estimate.Confidence = q.cells.Confidence()
+		if q.public.Targets == nil {
+			r = one
+			break
+		}
+		r.join(a.name, a.kind, one)
+	}
+	r.Diagnostics["cells"] = sums
+	if q.public.Targets == nil {
+		return r, nil
+	}
+	r.JointConfidence = scalar.Confidence(1)
+	if q.public.Targets.Best {
+		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(q.public.Targets, r.Answers)})
+	}
+	return r, nil
+}
+
+// again makes the answers of a release again.
+func (q cellQuestion) again(r *Release) (*Release, error) {
+	var told struct {
+		Cells *scalar.CellSums `json:"cells"`
+	}
+	if err := fill(&told, r.Diagnostics); err != nil {
+		return nil, fmt.Errorf("diagnostics: %w", err)
+	}
+	if err := q.cells.Check(told.Cells); err != nil {
+		return nil, err
+	}
+	return q.release(told.Cells)
+}
