@@ -18,7 +18,7 @@ import (
 func (m DPIS) byCell(p Public) [][]float64 {
 	e := p.Behavior
 	switch {
-	case e == nil || e.By != "" || e.Share != 0 || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.Targets != nil && p.Targets.byFlip():
+	case e == nil || e.By != "" || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.Targets != nil && p.Targets.byFlip():
 		return nil
 	case m.MaxWeight != 0 || m.Clip != "" || m.ClipShare != 0 || m.Diagnostics != 0 || m.Confounding > 1 || m.Guess != nil:
 		return nil
@@ -219,7 +219,7 @@ func (q cellQuestion) release(sums *scalar.CellSums) (*Release, error) {
 		}
 		r.join(a.name, a.kind, one)
 	}
-	r.Diagnostics["cells"] = sums
+	r.Diagnostics["masses_by_cell"] = sums
 	if q.public.Targets == nil {
 		return r, nil
 	}
@@ -233,7 +233,7 @@ func (q cellQuestion) release(sums *scalar.CellSums) (*Release, error) {
 // again makes the answers of a release again.
 func (q cellQuestion) again(r *Release) (*Release, error) {
 	var told struct {
-		Cells *scalar.CellSums `json:"cells"`
+		Cells *scalar.CellSums `json:"masses_by_cell"`
 	}
 	if err := fill(&told, r.Diagnostics); err != nil {
 		return nil, fmt.Errorf("diagnostics: %w", err)

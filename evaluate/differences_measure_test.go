@@ -19,26 +19,6 @@ import (
 
 var differenceLogs = flag.Int("difference-logs", 200, "logs a cell")
 
-// worthOf is the difference of two policies' values.
-func (w ward) worthOf(a, b policy.Policy) float64 {
-	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}, Columns: []string{"state"}}
-	for s := range w.often {
-		d.Obs, d.Action, d.Reward, d.Terminated = append(d.Obs, float64(s)), append(d.Action, 0), append(d.Reward, 0), append(d.Terminated, true)
-		d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, s+1), append(d.PersonStart, s+1)
-	}
-	first, second := must(a.Bind(d)), must(b.Bind(d))
-	p, q := make([]float64, a.Actions()), make([]float64, b.Actions())
-	total := 0.0
-	for s, often := range w.often {
-		first.Distribution(p, s)
-		second.Distribution(q, s)
-		for action, worth := range w.worth[s] {
-			total += often * (p[action] - q[action]) * worth
-		}
-	}
-	return total
-}
-
 // bootstrapOf is the 95% percentile interval of the difference of two self-normalised means, without privacy.
 func bootstrapOf(rng *rand.Rand, d *trajectory.Dataset, a, b policy.Policy) [2]float64 {
 	n := d.Rows()

@@ -52,6 +52,7 @@ var knownFacts = []struct{ name, words string }{
 	{"by", "the groups of persons that each have an answer"},
 	{"behavior", "where the probabilities of the logged actions come from"},
 	{"estimated_behavior", "how these probabilities were estimated, within this release"},
+	{"policies_by_cell", "what each policy does, by cell: the probabilities of its actions"},
 	{"persons", "number of persons, or a public lower bound on it"},
 	{"units", "number of units of privacy, or a public lower bound on it"},
 	{"gamma", "discount a decision"},

@@ -138,6 +138,12 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 			must(err)
 			return o.ClippedShare
 		},
+		"cells": func(neighbour bool, src *noise.Source) float64 {
+			c := Cells{Public: p, Range: p.Returns, Cells: 1, Actions: 1, Noise: multiplier}
+			r, err := c.Release(sample(neighbour), make(Visits, bystanders+1), src)
+			must(err)
+			return r.Gained[0][0] - r.Missed[0][0]
+		},
 		"bounds": func(neighbour bool, src *noise.Source) float64 {
 			b := Bounds{Public: p, Range: p.Returns, Caps: ClipRanges{Above: 3}, Noise: Stages{Main: multiplier}}
 			x, z := weights(0.5), weights(0.5)

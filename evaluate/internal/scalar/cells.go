@@ -91,7 +91,7 @@ func (c Cells) Check(s *CellSums) error {
 		fits = len(s.Gained[cell]) == c.Actions && len(s.Missed[cell]) == c.Actions
 	}
 	if !fits {
-		return fmt.Errorf("diagnostics.cells are not those of the cells and actions")
+		return fmt.Errorf("diagnostics.masses_by_cell are not those of the cells and actions")
 	}
 	return nil
 }
@@ -293,9 +293,7 @@ func (v *view) end(side float64) end {
 			ratio := 0.0
 			if w := v.weight(cell, a); enough && w != 0 {
 				ratio = w * max(n/count, 1)
-				rest := max(n-count+v.noise*others, 0)
-				bend := v.noise * v.noise / count * (others + rest/(count-v.noise))
-				out.margin += math.Abs(w*(0.5-m)) * bend / v.total
+				out.margin += math.Abs(w*(0.5-m)) * bend(v.noise, count, n, others) / v.total
 			}
 			about := at[cell] - level
 			add(v.sums.Gained[cell][a], about+ratio*(1-m)+v.of.Logged*(1-mean))
@@ -310,6 +308,12 @@ func (v *view) end(side float64) end {
 	half := v.Z() * math.Hypot(out.sampling, out.private)
 	out.margin += math.Hypot(half, v.like().unseen()*far/v.total)
 	return out
+}
+
+// bend is how far dividing by the noisy share of an action, count of in persons, is from linear in
+// the noise: that in count is most at most, and that of the other actions others times as much.
+func bend(most, count, in, others float64) float64 {
+	return most * most / count * (others + max(in-count+most*others, 0)/(count-most))
 }
 
 // loggedNowhere is what persons in no cell gained at worst.
