@@ -146,8 +146,7 @@ func (m DPIS) onPolicy(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	half := m.Diagnostics / 2
-	stages, ranges := scalar.Stages{Clip: clip, Weights: half, Clipped: half}, scalar.Around(p.numbers(), 1, 0)
+	stages, ranges := m.stages(clip), scalar.Around(p.numbers(), 1, 0)
 	if p.Privacy.byLaplace() {
 		return m.byLaplace(method, p, ranges, stages)
 	}
@@ -167,11 +166,8 @@ func (m DPIS) onPolicy(method string, p Public) (draft, error) {
 
 // byLaplace is the mean return with Laplace noise.
 func (m DPIS) byLaplace(method string, p Public, ranges scalar.ClipRanges, stages scalar.Stages) (draft, error) {
-	switch {
-	case p.Privacy.Fast:
-		return draft{}, fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
-	case len(stages.Taken()) > 0:
-		return draft{}, fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+	if err := m.laplaceOnly(method, p, stages); err != nil {
+		return draft{}, err
 	}
 	w := p.laplaceMean(ranges, 1)
 	event, err := w.Event()
@@ -179,6 +175,23 @@ func (m DPIS) byLaplace(method string, p Public, ranges scalar.ClipRanges, stage
 		return draft{}, err
 	}
 	return m.meanReturn(method, p, w, event, 0)
+}
+
+// stages are the parts of the budget beside that of the estimate.
+func (m DPIS) stages(clip float64) scalar.Stages {
+	half := m.Diagnostics / 2
+	return scalar.Stages{Clip: clip, Weights: half, Clipped: half}
+}
+
+// laplaceOnly refuses what Laplace noise does not pay for.
+func (m DPIS) laplaceOnly(method string, p Public, stages scalar.Stages) error {
+	switch {
+	case p.Privacy.Fast:
+		return fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
+	case len(stages.Taken()) > 0:
+		return fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+	}
+	return nil
 }
 
 // meanReturn is the plan of a mean return.
@@ -201,23 +214,6 @@ func (m DPIS) meanReturn(method string, p Public, w scalar.Mean, event dp.Event,
 		outcome: estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) }, nil),
 		summary: about.and(m.shares(1, clip)),
 	}, err
-}
-
-// usable is the mean return where episodes may be missing: a person's weight is the share of
-// their episodes that can be used.
-func (m DPIS) usable(method string, p Public) (draft, error) {
-	if m.Clip == clipAuto || m.ClipShare != 0 {
-		return draft{}, fmt.Errorf("%w: %s: on-policy a chosen clip narrows the range of returns, and an episode that is missing may be worth anything in it; leave clip and clip_share out, or, without by, set problem.records: complete if no episode was cut off and none has to be left out", ErrMethod, method)
-	}
-	if p.Behavior != nil && !p.share.some() {
-		return draft{}, p.estimatesNothing(method)
-	}
-	if p.Privacy.Budget.Delta == 0 {
-		return draft{}, fmt.Errorf("%w: %s: delta is 0, which Gaussian noise cannot give, and Laplace noise is for the mean of complete records: set delta above 0, or, without by, problem.records: complete if no episode was cut off and none has to be left out", dp.ErrBudget, method)
-	}
-	of := wholeReturns(p)
-	of.selfNormalised = true
-	return m.offPolicy(method, p, of, nil)
 }
 
 // shares are the cap and how the budget is shared out.
@@ -256,8 +252,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if err != nil {
 		return draft{}, err
 	}
-	half := m.Diagnostics / 2
-	stages := scalar.Stages{Clip: clip, Weights: half, Clipped: half}
+	stages := m.stages(clip)
 	if baseline != nil {
 		baseline.stages(&stages)
 	}

@@ -171,9 +171,17 @@ func (p Public) narrowerByLaplace(w scalar.Mean) (float64, error) {
 // laplaceMean is a mean with Laplace noise and nothing beside it.
 func (p Public) laplaceMean(n scalar.ClipRanges, cap float64) scalar.Mean {
 	w := scalar.Mean{Public: p.numbers(), Ranges: n, Cap: cap, Tail: scalar.HeavyTail(), Laplace: true}
-	w.Noise.Main = p.Privacy.Adjacency.SumSensitivity(1) / p.Privacy.Budget.Epsilon * (1 + 0x1p-44)
+	w.Noise.Main = p.laplaceScale()
 	return w
 }
+
+// laplaceScale is that of the whole budget, in units of a norm.
+func (p Public) laplaceScale() float64 {
+	return p.Privacy.Adjacency.SumSensitivity(1) / p.Privacy.Budget.Epsilon * (1 + 0x1p-44)
+}
+
+// chargesLaplace says what Laplace noise costs.
+const chargesLaplace = "The noise is Laplace, and the charge is pure epsilon. In a ledger that adds up squares of mu it costs many times what Gaussian noise for the same epsilon does."
 
 // aboutMean is what is known of a mean beforehand, at the widest clip.
 func (p Public) aboutMean(w scalar.Mean) (summary, error) {
@@ -186,7 +194,7 @@ func (p Public) aboutMean(w scalar.Mean) (summary, error) {
 	s.expected.HalfWidth = w.ExpectedHalf(private, sampling)
 	if w.Laplace {
 		s.facts["noise_family"] = LaplaceNoise
-		s.notes = append(s.notes, "The noise is Laplace, and the charge is pure epsilon. In a ledger that adds up squares of mu it costs many times what Gaussian noise for the same epsilon does.")
+		s.notes = append(s.notes, chargesLaplace)
 	} else if p.onPolicy() && len(w.Noise.Taken()) == 1 {
 		if half, err := p.narrowerByLaplace(w); err == nil && half > 0 {
 			s.notes = append(s.notes, fmt.Sprintf("With privacy.noise_family: laplace the expected half width would be %.3g in place of %.3g, where the budget is one epsilon and delta, or a sum of epsilons. In a ledger that adds up squares of mu it costs many times as much.", half, s.expected.HalfWidth))

@@ -16,6 +16,12 @@ import (
 // at least 95% of releases (fewer than 361 of 400 do with probability below 1e-4 at that rate), it is verified, costs epsilon at delta 0, and where
 // noise is the larger error it is narrower than with Gaussian noise at delta 1e-5.
 func TestMeansByLaplace(t *testing.T) {
+	for name, complete := range map[string]bool{"complete": true, "maybe lost": false} {
+		t.Run(name, func(t *testing.T) { meansByLaplace(t, complete) })
+	}
+}
+
+func meansByLaplace(t *testing.T, complete bool) {
 	const persons, releases = 300, 400
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		src, rng := noise.NewSeeded(6), rand.New(rand.NewPCG(6, 7))
@@ -25,7 +31,7 @@ func TestMeansByLaplace(t *testing.T) {
 			d := bandit(rng, persons)
 			for _, family := range []evaluate.NoiseFamily{evaluate.LaplaceNoise, evaluate.GaussianNoise} {
 				p := banditPublic(t, persons, adjacency, policy.Logged{})
-				p.Complete, p.Privacy.NoiseFamily, p.Privacy.Budget.Epsilon = true, family, 0.3
+				p.Complete, p.Privacy.NoiseFamily, p.Privacy.Budget.Epsilon = complete, family, 0.3
 				if family == evaluate.LaplaceNoise {
 					p.Privacy.Budget.Delta = 0
 				}
@@ -80,14 +86,15 @@ func TestTheFamilyIsChosenByWidth(t *testing.T) {
 		t.Errorf("%v: the plan does not tell of the other family: %q", err, plan.Notes)
 	}
 	p.Privacy.NoiseFamily, p.Privacy.Budget.Delta, p.Complete = "", 0, false
-	if _, err := (evaluate.DPIS{}).Plan(p); !errors.Is(err, dp.ErrBudget) || !strings.Contains(err.Error(), "problem.records: complete") {
-		t.Errorf("delta 0 without complete records: %v", err)
+	p.By = &evaluate.Groups{Column: "obs_x", Of: []evaluate.Group{{Name: "a", Number: 0}, {Name: "b", Number: 1}}}
+	if _, err := (evaluate.DPIS{}).Plan(p); !errors.Is(err, dp.ErrBudget) {
+		t.Errorf("delta 0 of groups: %v", err)
 	}
 	for name, change := range map[string]func(p *evaluate.Public, m *evaluate.DPIS){
 		"diagnostics": func(p *evaluate.Public, m *evaluate.DPIS) { m.Diagnostics = 0.1 },
 		"clip":        func(p *evaluate.Public, m *evaluate.DPIS) { m.Clip = "auto" },
 		"fast":        func(p *evaluate.Public, m *evaluate.DPIS) { p.Privacy.Fast = true },
-		"missing":     func(p *evaluate.Public, m *evaluate.DPIS) { p.Complete = false },
+		"weights":     func(p *evaluate.Public, m *evaluate.DPIS) { p.Target = policy.ProbColumn{} },
 	} {
 		q, m := banditPublic(t, 30000, dp.ReplaceOne, policy.Logged{}), evaluate.DPIS{}
 		q.Complete, q.Privacy.NoiseFamily = true, evaluate.LaplaceNoise

@@ -184,7 +184,7 @@ func TestPlanRefusesImpossiblePublicFacts(t *testing.T) {
 		"no adjacency":      func(p *evaluate.Public) { p.Privacy.Adjacency = 0 },
 		"epsilon 0":         func(p *evaluate.Public) { p.Privacy.Budget.Epsilon = 0 },
 		"epsilon infinite":  func(p *evaluate.Public) { p.Privacy.Budget.Epsilon = math.Inf(1) },
-		"delta 0":           func(p *evaluate.Public) { p.Privacy.Budget.Delta = 0 },
+		"delta 0":           func(p *evaluate.Public) { p.Privacy.Budget.Delta, p.Privacy.NoiseFamily = 0, evaluate.GaussianNoise },
 		"delta above 1/m":   func(p *evaluate.Public) { p.Privacy.Budget.Delta = 0.03 },
 		"no privacy at all": func(p *evaluate.Public) { p.Privacy = nil },
 	} {

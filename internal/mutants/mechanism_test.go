@@ -6,6 +6,8 @@ package mutants
 
 func mechanismMutants() []mutant {
 	return []mutant{
+		{name: "the product of a Laplace pair weighs too much", in: "internal/dp/mechanism", run: "LaplacePair",
+			edits: edits{{"triangle{height: 1, product: 2, count:", "triangle{height: 1, product: 3, count:"}}},
 		{name: "halved noise", in: "internal/dp/mechanism", run: "Audit|Noise",
 			edits: edits{{"sigma: math.Nextafter(sd/step, math.Inf(1))", "sigma: math.Nextafter(sd/step/2, math.Inf(1))"}}},
 		{name: "dropped l2 clip", in: "internal/dp/mechanism", run: "Rounded|Audit",

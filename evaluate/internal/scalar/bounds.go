@@ -37,6 +37,8 @@ type Bounds struct {
 	// Usable says that a person's weight is the share of their episodes that can be used, 1
 	// at most and not a matter of probabilities: on-policy.
 	Usable bool
+	// Laplace says that the noise is discrete Laplace, and the pair all that is paid for.
+	Laplace bool
 	// Uncut says that no weight is above the largest cap and that nothing is missing: at that cap
 	// no guard is needed. nil where that is not known.
 	Uncut *Uncut
@@ -152,6 +154,9 @@ func (b Bounds) diagnostics() overlap {
 }
 
 func (b Bounds) pair(cap float64) (*mechanism.Pair, error) {
+	if b.Laplace {
+		return mechanism.NewLaplacePair(cap, b.Noise.Main, b.Public.Adjacency)
+	}
 	return mechanism.NewPair(cap, b.Noise.Main, b.Public.Adjacency, b.Public.Noise)
 }
 
@@ -252,7 +257,7 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 			low, high = b.uncut(noisy, e, persons, cap)
 		}
 	}
-	half := b.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
+	half := b.half(e.StdSampling, e.StdPrivacy)
 	ends := [2]float64{e.Value - half, e.Value + half}
 	e.Clipping = [2]float64{max(ends[0]-low, 0), max(high-ends[1], 0)}
 	e.Interval = [2]float64{ends[0] - e.Clipping[0], ends[1] + e.Clipping[1]}
@@ -285,7 +290,7 @@ func (b Bounds) margin(noisy mechanism.NoisyPair, mean, squares, persons, cap fl
 		unseen *= near / cap
 	}
 	sampling := math.Sqrt(min(variance, cap*cap/4, max(most, 0)) / persons)
-	return math.Hypot(b.Z()*math.Hypot(sampling, private), unseen)
+	return math.Hypot(b.half(sampling, private), unseen)
 }
 
 // missing is what the mean weight lacks to 1.

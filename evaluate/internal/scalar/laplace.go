@@ -3,6 +3,7 @@ package scalar
 import (
 	"math"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
@@ -34,4 +35,21 @@ func beyondBoth(x, sd, scale float64) float64 {
 	z, a := x/sd, sd/scale
 	tail := math.Exp(a*a/2-x/scale+xmath.LogNormSF(a-z)) - math.Exp(a*a/2+x/scale+xmath.LogNormSF(a+z))
 	return xmath.NormSF(z) + tail/2
+}
+
+// Event is that of the pair alone, at the largest cap.
+func (b Bounds) Event() (dp.Event, error) {
+	m, err := b.pair(b.Caps.At(0).Max)
+	if err != nil {
+		return nil, err
+	}
+	return m.Event(), nil
+}
+
+// half is half of an interval at both errors.
+func (b Bounds) half(sampling, private float64) float64 {
+	if b.Laplace {
+		return halfOf(sampling, private, true)
+	}
+	return b.Z() * math.Hypot(sampling, private)
 }

@@ -18,8 +18,12 @@ import (
 // AddRemoveOne a further coordinate counts persons, and the norm of the longest
 // point counts. docs/proofs/overlap.md has the proof, rounding included.
 //
+// With Laplace noise ([NewLaplacePair]) only x z is a product, and the diameter of x - z, x + z
+// and 2 x z is 2 in l1: of x^2 and z^2 upper limits follow, x - x z and z - x z in units of most.
+//
 // Unit: a person. The event is dp.Gaussian, its multiplier relative to half the
-// diameter (ReplaceOne) or to the longest norm (AddRemoveOne).
+// diameter (ReplaceOne) or to the longest norm (AddRemoveOne); with Laplace noise it is
+// dp.DiscreteLaplace, in lattice steps.
 type Pair struct {
 	most       float64
 	multiplier float64
@@ -78,6 +82,31 @@ func NewPair(most, noiseMultiplier float64, adjacency dp.Adjacency, kind Noise) 
 		total: newAccumulator(grid, dim, kind)}, nil
 }
 
+// NewLaplacePair makes an empty pair of sums with discrete Laplace noise, whose scale is the
+// multiplier times half the l1 diameter (ReplaceOne) or the longest l1 norm (AddRemoveOne).
+func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency) (*Pair, error) {
+	p, err := NewPair(most, multiplier, adjacency, Exact)
+	if err != nil {
+		return nil, err
+	}
+	p.shape = triangle{height: 1, product: 2, count: p.shape.count}
+	p.total = newAccumulator(p.total.grid, len(p.total.sum)-2, Exact)
+	p.total.laplace = true
+	if p.total.grid.sigma = multiplier * p.longest() * (1 + 0x1p-50); !(p.total.grid.sigma <= 1<<maxNoise) {
+		return nil, fmt.Errorf("%w: noise is %v of the largest sum; choose a larger epsilon", ErrParameter, multiplier)
+	}
+	return p, nil
+}
+
+// longest is the norm of the event of Laplace noise, in lattice steps: truncation moves two
+// points apart by less than 6.
+func (p *Pair) longest() float64 {
+	if p.adjacency == dp.AddRemoveOne {
+		return p.radius()*(2+p.shape.count) + slack
+	}
+	return p.radius() + slack
+}
+
 // Capacity is the number of persons that can be added at most.
 func (p *Pair) Capacity() int64 { return p.total.grid.capacity() }
 
@@ -101,6 +130,10 @@ func (p *Pair) place(x, z float64) {
 	k := p.radius()
 	o := max(1-x-z, 0)
 	b := p.shape.product * k
+	if p.total.laplace {
+		p.point = [6]int64{int64((x - z) * k), int64((1 - o) * k), int64(b * x * z), int64(p.shape.count * k)}
+		return
+	}
 	p.point = [6]int64{
 		int64((x - z) * k), int64(p.shape.height * (1 - o) * k),
 		int64(b * x * z), int64(b * x * o), int64(b * z * o),
@@ -120,7 +153,12 @@ func (p *Pair) Merge(o *Pair) error {
 }
 
 // Event describes the release.
-func (p *Pair) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: p.multiplier} }
+func (p *Pair) Event() dp.Event {
+	if p.total.laplace {
+		return dp.DiscreteLaplace{Scale: p.total.grid.sigma, Norm: p.longest()}
+	}
+	return dp.Gaussian{NoiseMultiplier: p.multiplier}
+}
 
 // NoisyPair holds the released sums.
 type NoisyPair struct {
@@ -136,17 +174,21 @@ type PairSD struct {
 	Sum        float64 // in X, and in Z
 	Difference float64 // in X - Z
 	Both       float64 // in X + Z, independent of that in X - Z
-	Square     float64 // in XX, and in ZZ
+	Square     float64 // in XX, and in ZZ, or with Laplace noise in their upper limits
 	Product    float64 // in XZ
 }
 
 // SD returns the standard deviations of the noise. They are public.
 func (p *Pair) SD() PairSD {
 	unit := p.total.grid.sigma / p.radius() // of a coordinate, in units of most
+	products := math.Sqrt2                  // in a square, independent of one another
+	if p.total.laplace {
+		unit, products = LaplaceSD(p.total.grid.sigma)/p.radius(), 1
+	}
 	out := PairSD{Difference: unit * p.most, Both: unit * p.most / p.shape.height}
 	out.Sum = math.Hypot(out.Difference, out.Both) / 2
 	out.Product = unit * p.most * p.most / p.shape.product
-	out.Square = math.Hypot(p.most*out.Sum, math.Sqrt2*out.Product)
+	out.Square = math.Hypot(p.most*out.Sum, products*out.Product)
 	if p.shape.count > 0 {
 		out.Count = unit / p.shape.count
 	}
@@ -165,12 +207,15 @@ func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
 	}
 	both := noisy[1] / p.shape.height
 	x, z := (both+noisy[0])/2, (both-noisy[0])/2
-	xz, xo, zo := noisy[2]/p.shape.product, noisy[3]/p.shape.product, noisy[4]/p.shape.product
+	xz, xo, zo := noisy[2]/p.shape.product, 0.0, 0.0
+	if !p.total.laplace {
+		xo, zo = noisy[3]/p.shape.product, noisy[4]/p.shape.product
+	}
 	out := NoisyPair{Count: float64(p.total.persons), X: x * p.most, Z: z * p.most, SD: p.SD()}
 	square := p.most * p.most
 	out.XX, out.XZ, out.ZZ = (x-xz-xo)*square, xz*square, (z-xz-zo)*square
 	if p.shape.count > 0 {
-		out.Count = noisy[5] / p.shape.count
+		out.Count = noisy[len(noisy)-1] / p.shape.count
 	}
 	return out, p.Event(), nil
 }

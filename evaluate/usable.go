@@ -1,0 +1,72 @@
+package evaluate
+
+import (
+	"fmt"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+)
+
+// usable is the mean return where episodes may be missing: a person's weight is the share of
+// their episodes that can be used.
+func (m DPIS) usable(method string, p Public) (draft, error) {
+	if m.Clip == clipAuto || m.ClipShare != 0 {
+		return draft{}, fmt.Errorf("%w: %s: on-policy a chosen clip narrows the range of returns, and an episode that is missing may be worth anything in it; leave clip and clip_share out, or, without by, set problem.records: complete if no episode was cut off and none has to be left out", ErrMethod, method)
+	}
+	if p.Behavior != nil && !p.share.some() {
+		return draft{}, p.estimatesNothing(method)
+	}
+	if p.Privacy.byLaplace() && p.share.some() {
+		return draft{}, fmt.Errorf("%w: %s: delta is 0, or the noise Laplace, and groups have Gaussian noise: set delta above 0 and noise_family to gaussian, or leave by out", dp.ErrBudget, method)
+	}
+	of := wholeReturns(p)
+	of.selfNormalised = true
+	if d, err := m.usableByLaplace(method, p, of); err != nil || d.event != nil {
+		return d, err
+	}
+	return m.offPolicy(method, p, of, nil)
+}
+
+// usableByLaplace is the same with Laplace noise, where that is asked for or expected to be
+// narrower; its draft has no event elsewhere.
+func (m DPIS) usableByLaplace(method string, p Public, of vouched) (draft, error) {
+	asked := p.Privacy.byLaplace()
+	if asked {
+		if err := m.laplaceOnly(method, p, m.stages(0)); err != nil {
+			return draft{}, err
+		}
+	}
+	if !(of.within.Width() > 0) || !asked && (p.Privacy.NoiseFamily != "" || p.Privacy.Fast || m.Diagnostics != 0 || p.share.some()) {
+		return draft{}, nil
+	}
+	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: scalar.ClipRanges{Above: 1}, SelfNormalised: true, Usable: true, Laplace: true}
+	b.Noise.Main = p.laplaceScale()
+	if !asked {
+		other := b
+		found, err := multipliers(*p.Privacy, 1)
+		if err != nil {
+			return draft{}, err
+		}
+		other.Laplace, other.Noise.Main = false, found[0]
+		mine, err := b.ExpectedMean()
+		if err != nil {
+			return draft{}, err
+		}
+		if theirs, err := other.ExpectedMean(); err != nil || theirs <= mine {
+			return draft{}, err
+		}
+	}
+	event, err := b.Event()
+	if err != nil {
+		return draft{}, err
+	}
+	about, err := p.aboutBounds(b, 1, 0, nil)
+	about.facts["noise_family"] = LaplaceNoise
+	about.notes = append(about.notes, chargesLaplace)
+	return draft{
+		method: method, public: p, event: event, outcome: estimateAgain(b.Again, nil), laplace: true,
+		pairs:   &pairs{public: p, each: of.weigh, coordinates: 6, run: func(x, z []float64, src *noise.Source) (*Release, error) { return paidFor(b.Run(x, z, src)) }},
+		summary: about.and(m.shares(1, 0)), lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: true,
+	}, err
+}

@@ -1,0 +1,91 @@
+package mechanism
+
+import (
+	"math"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+)
+
+// TestLaplacePairKeepsToItsNorm: under ReplaceOne no two points are farther apart in l1 than twice
+// the norm of the event, and under AddRemoveOne none is longer than it; corners are nearly so.
+func TestLaplacePairKeepsToItsNorm(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		p, err := NewLaplacePair(3, 1, adjacency)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm := p.Event().(dp.DiscreteLaplace).Norm
+		size := func(a, b [6]int64) float64 {
+			sum := 0.0
+			for i := range p.total.sum {
+				sum += math.Abs(float64(a[i] - b[i]))
+			}
+			return sum
+		}
+		far := func(a, b [6]int64) float64 {
+			if adjacency == dp.AddRemoveOne {
+				return max(size(a, [6]int64{}), size(b, [6]int64{}))
+			}
+			return size(a, b) / 2
+		}
+		if widest := far(pointOf(t, p, 1, 0), pointOf(t, p, 0, 1)); widest < norm*(1-1e-6) {
+			t.Errorf("%v: two corners are %v of a norm of %v", adjacency, widest, norm)
+		}
+		rapid.Check(t, func(r *rapid.T) {
+			unit := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e-8), rapid.Float64Range(1-1e-8, 1+1e-8), rapid.SampledFrom([]float64{0, 0.5, 1}))
+			point := func(name string) [6]int64 {
+				sum, share := unit.Draw(r, name+" sum"), unit.Draw(r, name+" share")
+				return pointOf(t, p, sum*share, sum*(1-share))
+			}
+			if a, b := point("a"), point("b"); far(a, b) > norm {
+				r.Fatalf("%v: %v and %v are beyond the norm", adjacency, a, b)
+			}
+		})
+	}
+}
+
+// TestLaplacePairIsUnbiased: the sums at five standard errors, squares as their upper limits.
+func TestLaplacePairIsUnbiased(t *testing.T) {
+	const draws = 1000
+	persons := [][2]float64{{1, 0}, {0, 1}, {0.25, 0.5}, {0.5, 0.5}, {0, 0}}
+	want := [6]float64{5, 1.75, 2, 1.75 - 0.375, 0.375, 2 - 0.375}
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		src := noise.NewSeeded(4)
+		var sums, squares [6]float64
+		var sd PairSD
+		for range draws {
+			p, err := NewLaplacePair(1, 1, adjacency)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range persons {
+				if err := p.Add(c[0], c[1]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			out, event, err := p.Release(src)
+			if _, pure := event.(dp.DiscreteLaplace); err != nil || !pure {
+				t.Fatalf("%v, %T", err, event)
+			}
+			sd = out.SD
+			for i, v := range [6]float64{out.Count, out.X, out.Z, out.XX, out.XZ, out.ZZ} {
+				sums[i] += v / draws
+				squares[i] += v * v / draws
+			}
+		}
+		for i, stated := range []float64{sd.Count, sd.Sum, sd.Sum, sd.Square, sd.Product, sd.Square} {
+			found := math.Sqrt(max(squares[i]-sums[i]*sums[i], 0))
+			// The fourth moment of a Laplace law is 6 times its variance squared.
+			if math.Abs(sums[i]-want[i]) > 5*found/math.Sqrt(draws)+1e-6 || math.Abs(found-stated) > 5*stated*math.Sqrt(5.0/4/draws)+1e-5 {
+				t.Errorf("%v: number %d is %v with noise of %v; want %v and %v", adjacency, i, sums[i], found, want[i], stated)
+			}
+		}
+	}
+	if _, err := NewLaplacePair(1, 1e30, dp.ReplaceOne); err == nil {
+		t.Error("noise that no sampler makes is planned")
+	}
+}
