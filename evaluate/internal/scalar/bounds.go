@@ -175,8 +175,12 @@ func (b Bounds) Run(x, z []float64, src *noise.Source) (*Estimate, error) {
 			return nil, err
 		}
 		beyond := c.tails(counts)
+		doubt := 1.0
+		if b.ratioUncut() { // of weights of mean 1 the rarest are not made of noise alone
+			doubt = 0.5
+		}
 		for k := range beyond {
-			beyond[k] = max(beyond[k]-c.tailSD(sd, k, len(beyond)), 0)
+			beyond[k] = max(beyond[k]-doubt*c.tailSD(sd, k, len(beyond)), 0)
 		}
 		if cap, err = b.choose(beyond); err != nil {
 			return nil, err
@@ -219,7 +223,11 @@ func (b Bounds) choose(beyond []float64) (cap float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		width := 2*b.Z()*math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2) - mean
+		sampling := math.Sqrt(square/persons) / 2
+		if b.ratioUncut() { // two ends at half of the range, beside one value there
+			sampling *= math.Sqrt2
+		}
+		width := 2*b.Z()*math.Hypot(m.SD().Sum/persons, sampling) - mean
 		if k == 0 && b.Uncut != nil {
 			width = 2*b.uncutHalf(m.SD(), min(square, b.Uncut.Square), cap) - mean
 		}

@@ -210,15 +210,15 @@ func (v *view) count() {
 	v.mean = v.gained / v.total
 }
 
-// bin is a count of persons, what they gained on average, and whether there are enough of them to
-// divide by.
+// bin is a count of persons, what they gained on average, which noise may move out of [0, 1], and
+// whether there are enough of them to divide by.
 func (v *view) bin(cell, a int) (count, mean float64, enough bool) {
 	g := v.sums.Gained[cell][a]
 	count = g + v.sums.Missed[cell][a]
 	if enough = count >= rarest*v.noise; !enough {
 		return count, 0, false
 	}
-	return count, min(max(g/count, 0), 1), true
+	return count, g / count, true
 }
 
 func (v *view) weight(cell, a int) float64 {
@@ -290,6 +290,7 @@ func (v *view) end(side float64) end {
 		others := math.Sqrt(float64(v.Actions - 1))
 		for a := range v.Actions {
 			count, m, enough := v.bin(cell, a)
+			m = min(max(m, 0), 1)
 			ratio := 0.0
 			if w := v.weight(cell, a); enough && w != 0 {
 				ratio = w * max(n/count, 1)

@@ -1,0 +1,30 @@
+"""Widths of intervals beside those of an earlier version, by stratum.
+
+    python compare_widths.py BEFORE AFTER
+
+BEFORE and AFTER are what `go test -tags slow,measure ./evaluate -run WidthsByStratum -v` prints, the first in a work tree of the
+earlier version with evaluate/strata_measure_test.go and ward_test.go copied to it. Ratios are of mean widths on the same problem.
+"""
+
+import statistics
+import sys
+
+
+def widths(path):
+    rows = [line.rstrip("\n").split("\t") for line in open(path) if line.count("\t") == 3]
+    return {tuple(row[:3]): float(row[3]) for row in rows}
+
+
+def main():
+    before, after = map(widths, sys.argv[1:3])
+    print("| stratum | " + " | ".join(f"{n:,} persons" for n in (600, 2000, 20000)) + " |\n|---|---|---|---|")
+    for stratum in dict.fromkeys(key[0] for key in after):
+        cells = []
+        for n in ("600", "2000", "20000"):
+            ratios = [after[key] / before[key] for key in after if key[:2] == (stratum, n)]
+            cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
+        print(f"| {stratum} | " + " | ".join(cells) + " |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+//go:build slow && measure
+
+package evaluate_test
+
+import (
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+var strataOnly = flag.String("strata-only", "", "part of the name of a stratum")
+
+// mixed is a share of the way from one table to another.
+func mixed(a, b policy.Policy, states int, share float64) policy.Policy {
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}, Columns: []string{"state"}}
+	for s := range states {
+		d.Obs, d.Action, d.Reward = append(d.Obs, float64(s)), append(d.Action, 0), append(d.Reward, 0)
+		d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, s+1), append(d.PersonStart, s+1)
+	}
+	first, second := must(a.Bind(d)), must(b.Bind(d))
+	p, q := make([]float64, a.Actions()), make([]float64, a.Actions())
+	var out []float64
+	for s := range states {
+		first.Distribution(p, s)
+		second.Distribution(q, s)
+		for i := range p {
+			out = append(out, (1-share)*p[i]+share*q[i])
+		}
+	}
+	return must(policy.NewTable(out, a.Actions(), "state"))
+}
+
+// trialOf is a log of two arms drawn by lot, with their mean outcomes.
+func trialOf(rng *rand.Rand, persons int, worth [2]float64) *trajectory.Dataset {
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
+	for i := range persons {
+		a := rng.IntN(2)
+		r := 0.0
+		if rng.Float64() < worth[a] {
+			r = 1
+		}
+		d.Action, d.Reward, d.Terminated = append(d.Action, int32(a)), append(d.Reward, r), append(d.Terminated, true)
+		d.EpisodeStart, d.PersonStart, d.BehaviorProb = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1), append(d.BehaviorProb, 0.5)
+	}
+	return d
+}
+
+// designed states a design and complete records.
+func designed(p *evaluate.Public, by policy.Policy, targets ...policy.Policy) {
+	p.Design, p.Complete = evaluate.NewDesign(by, true, targets...), true
+	if p.Targets != nil { // a field that earlier versions do not have
+		if drawn := reflect.ValueOf(p.Targets).Elem().FieldByName("Drawn"); drawn.IsValid() {
+			drawn.Set(reflect.ValueOf(by))
+		}
+	}
+}
+
+// TestWidthsByStratum prints the mean width of the first interval of 20 logs in each of ten problems a stratum, in a form that
+// docs/results/compare_widths.py joins with that of another version. It judges nothing.
+func TestWidthsByStratum(t *testing.T) {
+	uniform := must(policy.NewUniform(2))
+	arms := [2]policy.Policy{must(policy.NewConstant(0)), must(policy.NewConstant(1))}
+	contrast := func(p *evaluate.Public, a, b policy.Policy) {
+		p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "a", Policy: a}, {Name: "b", Policy: b}}, Contrasts: [][2]string{{"a", "b"}}}
+	}
+	for _, persons := range []int{600, 2000, 20_000} {
+		for problem := range 10 {
+			rng := rand.New(rand.NewPCG(uint64(problem), 6997))
+			w := drawWard(rng)
+			low, level := 0.1*rng.Float64(), 0.2+0.6*rng.Float64()
+			trial := func(worth [2]float64) func() *trajectory.Dataset {
+				return func() *trajectory.Dataset { return trialOf(rng, persons, worth) }
+			}
+			logged := func() *trajectory.Dataset { return w.log(t, persons, rng) }
+			for _, s := range []struct {
+				name string
+				log  func() *trajectory.Dataset
+				ask  func(p *evaluate.Public)
+			}{
+				{"arms of a trial near an end", trial([2]float64{low, low / 2}), func(p *evaluate.Public) { contrast(p, arms[0], arms[1]); designed(p, uniform, arms[0], arms[1]) }},
+				{"other arms of a trial", trial([2]float64{level, level + 0.1}), func(p *evaluate.Public) { contrast(p, arms[0], arms[1]); designed(p, uniform, arms[0], arms[1]) }},
+				{"policies half a way apart, recorded", logged, func(p *evaluate.Public) { contrast(p, w.new, w.old) }},
+				{"policies half a way apart, design", logged, func(p *evaluate.Public) { contrast(p, w.new, w.old); designed(p, w.drawn, w.new, w.old) }},
+				{"policies 2% mixed, recorded", logged, func(p *evaluate.Public) { contrast(p, mixed(w.old, w.new, len(w.often), 0.02), w.old) }},
+				{"on-policy mean, complete", logged, func(p *evaluate.Public) { p.Target, p.Complete = policy.Logged{}, true }},
+				{"on-policy mean", logged, func(p *evaluate.Public) { p.Target = policy.Logged{} }},
+				{"on-policy mean, complete, noise above sampling", logged, func(p *evaluate.Public) {
+					p.Target, p.Complete, p.Privacy.Budget.Epsilon = policy.Logged{}, true, 8/sqrt(persons)
+				}},
+				{"on-policy mean, noise above sampling", logged, func(p *evaluate.Public) {
+					p.Target, p.Privacy.Budget.Epsilon = policy.Logged{}, 8/sqrt(persons)
+				}},
+				{"rare outcomes, on-policy", trial([2]float64{low / 5, low / 5}), func(p *evaluate.Public) { p.Target = policy.Logged{} }},
+				{"rare outcomes, an arm by design", trial([2]float64{low / 5, low / 10}), func(p *evaluate.Public) { p.Target = arms[1]; designed(p, uniform, arms[1]) }},
+				{"rare outcomes, an arm unrecorded", trial([2]float64{low / 5, low / 10}), func(p *evaluate.Public) { p.Target, p.Behavior = arms[1], &evaluate.EstimatedBehavior{Actions: 2} }},
+				{"unrecorded, one decision", logged, func(p *evaluate.Public) {
+					p.Target, p.Behavior = w.new, &evaluate.EstimatedBehavior{States: len(w.often), Column: "state", Actions: w.drawn.Actions()}
+				}},
+				{"a value, recorded", logged, func(p *evaluate.Public) { p.Target = w.new }},
+				{"a value, design", logged, func(p *evaluate.Public) { p.Target = w.new; designed(p, w.drawn, w.new) }},
+			} {
+				if !strings.Contains(s.name, *strataOnly) {
+					continue
+				}
+				p := banditPublic(t, int64(persons), dp.ReplaceOne, nil)
+				s.ask(&p)
+				sum := 0.0
+				const logs = 20
+				for log := range logs {
+					d := s.log()
+					if p.Behavior != nil {
+						hidden := *d
+						hidden.BehaviorProb = nil
+						d = &hidden
+					}
+					x := run(t, evaluate.DPWIS{}, p, d, noise.NewSeeded(uint64(log))).Answers[0].Estimate.Interval
+					sum += (x[1] - x[0]) / logs
+				}
+				fmt.Printf("%s\t%d\t%d\t%.6g\n", s.name, persons, problem, sum)
+			}
+		}
+	}
+}
+
+func sqrt(n int) float64 { return math.Sqrt(float64(n)) }
