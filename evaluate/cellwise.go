@@ -167,7 +167,7 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 		s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = told[0].StdPrivacy, told[0].StdSampling, told[0].HalfWidth
 	}
 	b := q.public.Behavior
-	s.notes = append(s.notes, q.public.words(fmt.Sprintf("The probabilities of the logged actions were not known. Persons are counted, with what they gained, in %d public cells of %d actions, with noise; every answer follows from these sums, and its interval allows for errors of sampling and noise. It is assumed that within a cell every decision was made with the same probabilities, whatever else was known about the person. Where too few took an action in a cell, and for persons in no cell, any value in the public range is allowed for. The expected errors are those of persons who are spread evenly.", max(b.States, 1), b.Actions)))
+	s.notes = append(s.notes, q.public.words(fmt.Sprintf("The probabilities of the logged actions were not known. Persons are counted, with what they gained, in %d public cells of %d actions, with noise; every answer follows from these sums, and its interval allows for errors of sampling and noise. It is assumed that within a cell every decision was made with the same probabilities, whatever else was known about the person. Where too few took an action in a cell, and for persons in no cell, any value in the public range is allowed for. The expected errors suppose as many persons in each cell, who took half as often what the policy does.", max(b.States, 1), b.Actions)))
 	return s, nil
 }
 

@@ -8,6 +8,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,70 +66,105 @@ func designed(p *evaluate.Public, by policy.Policy, targets ...policy.Policy) {
 	}
 }
 
-// TestWidthsByStratum prints the mean width of the first interval of 20 logs in each of ten problems a stratum, in a form that
-// docs/results/compare_widths.py joins with that of another version. It judges nothing.
-func TestWidthsByStratum(t *testing.T) {
+// stratum is a kind of question about random problems.
+type stratum struct {
+	name string
+	log  func() *trajectory.Dataset
+	ask  func(p *evaluate.Public)
+}
+
+// strataOf are questions about one random problem.
+func strataOf(t *testing.T, persons int, rng *rand.Rand) []stratum {
 	uniform := must(policy.NewUniform(2))
 	arms := [2]policy.Policy{must(policy.NewConstant(0)), must(policy.NewConstant(1))}
 	contrast := func(p *evaluate.Public, a, b policy.Policy) {
 		p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "a", Policy: a}, {Name: "b", Policy: b}}, Contrasts: [][2]string{{"a", "b"}}}
 	}
+	w := drawWard(rng)
+	low, level := 0.1*rng.Float64(), 0.2+0.6*rng.Float64()
+	trial := func(worth [2]float64) func() *trajectory.Dataset {
+		return func() *trajectory.Dataset { return trialOf(rng, persons, worth) }
+	}
+	logged := func() *trajectory.Dataset { return w.log(t, persons, rng) }
+	all := []stratum{
+		{"arms of a trial near an end", trial([2]float64{low, low / 2}), func(p *evaluate.Public) { contrast(p, arms[0], arms[1]); designed(p, uniform, arms[0], arms[1]) }},
+		{"other arms of a trial", trial([2]float64{level, level + 0.1}), func(p *evaluate.Public) { contrast(p, arms[0], arms[1]); designed(p, uniform, arms[0], arms[1]) }},
+		{"policies half a way apart, recorded", logged, func(p *evaluate.Public) { contrast(p, w.new, w.old) }},
+		{"policies half a way apart, design", logged, func(p *evaluate.Public) { contrast(p, w.new, w.old); designed(p, w.drawn, w.new, w.old) }},
+		{"policies 2% mixed, recorded", logged, func(p *evaluate.Public) { contrast(p, mixed(w.old, w.new, len(w.often), 0.02), w.old) }},
+		{"on-policy mean, complete", logged, func(p *evaluate.Public) { p.Target, p.Complete = policy.Logged{}, true }},
+		{"on-policy mean", logged, func(p *evaluate.Public) { p.Target = policy.Logged{} }},
+		{"on-policy mean, complete, noise above sampling", logged, func(p *evaluate.Public) {
+			p.Target, p.Complete, p.Privacy.Budget.Epsilon = policy.Logged{}, true, 8/sqrt(persons)
+		}},
+		{"on-policy mean, noise above sampling", logged, func(p *evaluate.Public) {
+			p.Target, p.Privacy.Budget.Epsilon = policy.Logged{}, 8/sqrt(persons)
+		}},
+		{"rare outcomes, on-policy", trial([2]float64{low / 5, low / 5}), func(p *evaluate.Public) { p.Target = policy.Logged{} }},
+		{"rare outcomes, an arm by design", trial([2]float64{low / 5, low / 10}), func(p *evaluate.Public) { p.Target = arms[1]; designed(p, uniform, arms[1]) }},
+		{"rare outcomes, an arm unrecorded", trial([2]float64{low / 5, low / 10}), func(p *evaluate.Public) { p.Target, p.Behavior = arms[1], &evaluate.EstimatedBehavior{Actions: 2} }},
+		{"unrecorded, one decision", logged, func(p *evaluate.Public) {
+			p.Target, p.Behavior = w.new, &evaluate.EstimatedBehavior{States: len(w.often), Column: "state", Actions: w.drawn.Actions()}
+		}},
+		{"a value, recorded", logged, func(p *evaluate.Public) { p.Target = w.new }},
+		{"a value, design", logged, func(p *evaluate.Public) { p.Target = w.new; designed(p, w.drawn, w.new) }},
+	}
+	return slices.DeleteFunc(all, func(s stratum) bool { return !strings.Contains(s.name, *strataOnly) })
+}
+
+// widths are the mean width of the first interval in 20 logs, and the one that the plan forecasts.
+func (s stratum) widths(t *testing.T, persons int) (width, forecast float64) {
+	p := banditPublic(t, int64(persons), dp.ReplaceOne, nil)
+	s.ask(&p)
+	plan := must(evaluate.DPWIS{}.Plan(p))
+	forecast = 2 * plan.Expected.HalfWidth
+	if told, ok := plan.Facts["answers"].([]evaluate.ExpectedAnswer); ok {
+		forecast = 2 * told[0].HalfWidth
+	}
+	const logs = 20
+	for log := range logs {
+		d := s.log()
+		if p.Behavior != nil {
+			hidden := *d
+			hidden.BehaviorProb = nil
+			d = &hidden
+		}
+		x := run(t, evaluate.DPWIS{}, p, d, noise.NewSeeded(uint64(log))).Answers[0].Estimate.Interval
+		width += (x[1] - x[0]) / logs
+	}
+	return width, forecast
+}
+
+// TestWidthsByStratum prints the mean width of the first interval of 20 logs in each of ten problems a stratum, in a form that
+// docs/results/compare_widths.py joins with that of another version, and then how near forecasts of it are. It judges nothing.
+func TestWidthsByStratum(t *testing.T) {
+	ratios := map[string][]float64{}
+	var names []string
 	for _, persons := range []int{600, 2000, 20_000} {
 		for problem := range 10 {
 			rng := rand.New(rand.NewPCG(uint64(problem), 6997))
-			w := drawWard(rng)
-			low, level := 0.1*rng.Float64(), 0.2+0.6*rng.Float64()
-			trial := func(worth [2]float64) func() *trajectory.Dataset {
-				return func() *trajectory.Dataset { return trialOf(rng, persons, worth) }
-			}
-			logged := func() *trajectory.Dataset { return w.log(t, persons, rng) }
-			for _, s := range []struct {
-				name string
-				log  func() *trajectory.Dataset
-				ask  func(p *evaluate.Public)
-			}{
-				{"arms of a trial near an end", trial([2]float64{low, low / 2}), func(p *evaluate.Public) { contrast(p, arms[0], arms[1]); designed(p, uniform, arms[0], arms[1]) }},
-				{"other arms of a trial", trial([2]float64{level, level + 0.1}), func(p *evaluate.Public) { contrast(p, arms[0], arms[1]); designed(p, uniform, arms[0], arms[1]) }},
-				{"policies half a way apart, recorded", logged, func(p *evaluate.Public) { contrast(p, w.new, w.old) }},
-				{"policies half a way apart, design", logged, func(p *evaluate.Public) { contrast(p, w.new, w.old); designed(p, w.drawn, w.new, w.old) }},
-				{"policies 2% mixed, recorded", logged, func(p *evaluate.Public) { contrast(p, mixed(w.old, w.new, len(w.often), 0.02), w.old) }},
-				{"on-policy mean, complete", logged, func(p *evaluate.Public) { p.Target, p.Complete = policy.Logged{}, true }},
-				{"on-policy mean", logged, func(p *evaluate.Public) { p.Target = policy.Logged{} }},
-				{"on-policy mean, complete, noise above sampling", logged, func(p *evaluate.Public) {
-					p.Target, p.Complete, p.Privacy.Budget.Epsilon = policy.Logged{}, true, 8/sqrt(persons)
-				}},
-				{"on-policy mean, noise above sampling", logged, func(p *evaluate.Public) {
-					p.Target, p.Privacy.Budget.Epsilon = policy.Logged{}, 8/sqrt(persons)
-				}},
-				{"rare outcomes, on-policy", trial([2]float64{low / 5, low / 5}), func(p *evaluate.Public) { p.Target = policy.Logged{} }},
-				{"rare outcomes, an arm by design", trial([2]float64{low / 5, low / 10}), func(p *evaluate.Public) { p.Target = arms[1]; designed(p, uniform, arms[1]) }},
-				{"rare outcomes, an arm unrecorded", trial([2]float64{low / 5, low / 10}), func(p *evaluate.Public) { p.Target, p.Behavior = arms[1], &evaluate.EstimatedBehavior{Actions: 2} }},
-				{"unrecorded, one decision", logged, func(p *evaluate.Public) {
-					p.Target, p.Behavior = w.new, &evaluate.EstimatedBehavior{States: len(w.often), Column: "state", Actions: w.drawn.Actions()}
-				}},
-				{"a value, recorded", logged, func(p *evaluate.Public) { p.Target = w.new }},
-				{"a value, design", logged, func(p *evaluate.Public) { p.Target = w.new; designed(p, w.drawn, w.new) }},
-			} {
-				if !strings.Contains(s.name, *strataOnly) {
-					continue
+			for _, s := range strataOf(t, persons, rng) {
+				width, forecast := s.widths(t, persons)
+				fmt.Printf("%s\t%d\t%d\t%.6g\n", s.name, persons, problem, width)
+				if ratios[s.name] == nil {
+					names = append(names, s.name)
 				}
-				p := banditPublic(t, int64(persons), dp.ReplaceOne, nil)
-				s.ask(&p)
-				sum := 0.0
-				const logs = 20
-				for log := range logs {
-					d := s.log()
-					if p.Behavior != nil {
-						hidden := *d
-						hidden.BehaviorProb = nil
-						d = &hidden
-					}
-					x := run(t, evaluate.DPWIS{}, p, d, noise.NewSeeded(uint64(log))).Answers[0].Estimate.Interval
-					sum += (x[1] - x[0]) / logs
-				}
-				fmt.Printf("%s\t%d\t%d\t%.6g\n", s.name, persons, problem, sum)
+				ratios[s.name] = append(ratios[s.name], forecast/width)
 			}
 		}
+	}
+	for _, name := range names {
+		r := ratios[name]
+		slices.Sort(r)
+		within := func(k float64) (n int) {
+			for _, x := range r {
+				if x <= k && x >= 1/k {
+					n++
+				}
+			}
+			return n
+		}
+		fmt.Printf("forecast\t%s\twithin 1.5: %d, 2: %d of %d; %.2f to %.2f\n", name, within(1.5), within(2), len(r), r[0], r[len(r)-1])
 	}
 }
 

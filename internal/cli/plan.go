@@ -177,6 +177,10 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 		}
 		fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, samplingAtMost(e.StdSampling), about, e.Constant, guess)
 	}
+	b, estimated := p.Facts["estimated_behavior"].(evaluate.EstimatedBehavior)
+	if horizon, ok := p.Facts["horizon"].(int64); ok && horizon > 1 && estimated && !b.Once {
+		fmt.Fprintln(w, "          with probabilities that are estimated over several decisions, expect most of the range")
+	}
 	if c := e.Constant; c > 0 && (e.HalfWidth >= c || e.RMSE >= c) {
 		fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about as large as that of an answer chosen without data; a larger epsilon, more persons or a shorter horizon would help"))
 	}

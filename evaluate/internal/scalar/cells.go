@@ -96,7 +96,7 @@ func (c Cells) Check(s *CellSums) error {
 	return nil
 }
 
-// Resolves tells whether so many persons, spread evenly, would leave noise half of
+// Resolves tells whether so many persons, spread evenly, would leave noise a third of
 // every bin at most.
 func (c Cells) Resolves() (bool, error) {
 	m, err := c.masses()
@@ -104,18 +104,29 @@ func (c Cells) Resolves() (bool, error) {
 		return false, err
 	}
 	sd, _ := m.SD()
-	return float64(c.Public.Persons)/float64(c.bins()) >= 2*c.far()*sd*math.Sqrt2, nil
+	return float64(c.Public.Persons)/float64(c.bins()) >= 3*c.far()*sd*math.Sqrt2, nil
 }
 
-// Expected is the estimate that is expected where persons are spread evenly and half of the
-// range is gained.
+// Expected is the estimate that is expected where as many persons are in each cell, half of them
+// drawn evenly and half the less likely an action the more the answer rests on it, and half of the range
+// is gained.
 func (c Cells) Expected(of Asked) (*Estimate, error) {
-	each := float64(c.Public.Persons) / float64(2*c.bins())
+	each := float64(c.Public.Persons) / float64(4*c.Cells)
 	s := &CellSums{}
-	for range c.Cells {
-		row := make([]float64, c.Actions)
+	for cell := range c.Cells {
+		row, left := make([]float64, c.Actions), 0.0
 		for a := range row {
-			row[a] = each
+			row[a] = 1
+			if of.Weights != nil {
+				row[a] = max(1-math.Abs(of.Weights[cell*c.Actions+a]), 0)
+			}
+			left += row[a]
+		}
+		for a := range row {
+			if left > 0 {
+				row[a] /= left
+			}
+			row[a] = each * (row[a] + 1/float64(c.Actions))
 		}
 		s.Gained, s.Missed = append(s.Gained, row), append(s.Missed, row)
 	}
