@@ -93,25 +93,64 @@ type cellQuestion struct {
 }
 
 // cellwise plans all answers from one release of masses by cell and action; its draft has no
-// event where noise would hide the masses.
+// event where noise would hide the masses. Noise is Laplace where that is asked for or expected to be narrower.
 func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64) (draft, error) {
 	q := cellQuestion{public: p, answers: p.asked(policies)}
-	found, err := multipliers(*p.Privacy, 1)
-	if err != nil {
-		return draft{}, err
-	}
 	q.cells = scalar.Cells{
 		Public: p.numbers(), Range: of.within, Cells: max(p.Behavior.States, 1), Actions: p.Behavior.Actions,
-		Noise: found[0], Answers: len(q.answers), SelfNormalised: of.selfNormalised,
+		Answers: len(q.answers), SelfNormalised: of.selfNormalised,
+	}
+	pure := q
+	pure.cells.Laplace, pure.cells.Noise = true, p.laplaceScale()
+	asked := p.Privacy.byLaplace()
+	if asked {
+		if err := m.laplaceOnly(method, p, scalar.Stages{}); err != nil {
+			return draft{}, err
+		}
+		q = pure
+	} else {
+		found, err := multipliers(*p.Privacy, 1)
+		if err != nil {
+			return draft{}, err
+		}
+		q.cells.Noise = found[0]
+	}
+	if !asked && p.Privacy.NoiseFamily == "" && !p.Privacy.Fast {
+		mine, err := q.width()
+		if err != nil {
+			return draft{}, err
+		}
+		if theirs, err := pure.width(); err != nil {
+			return draft{}, err
+		} else if theirs < mine {
+			q = pure
+		}
 	}
 	if enough, err := q.cells.Resolves(); err != nil || !enough && !p.replanned {
 		return draft{}, err
 	}
+	event, err := q.cells.Event()
+	if err != nil {
+		return draft{}, err
+	}
 	about, err := q.about(policies)
 	return draft{
-		method: method, public: p, event: gaussians(found...), outcome: q.again, prepare: q.prepare,
-		summary: about, estimates: true, uncut: true,
+		method: method, public: p, event: event, outcome: q.again, prepare: q.prepare,
+		summary: about, estimates: true, uncut: true, laplace: true,
 	}, err
+}
+
+// width is what the intervals of all answers are expected to add up to.
+func (q cellQuestion) width() (float64, error) {
+	sum := 0.0
+	for _, a := range q.answers {
+		e, err := q.cells.Expected(a.Asked)
+		if err != nil {
+			return 0, err
+		}
+		sum += e.Interval[1] - e.Interval[0]
+	}
+	return sum, nil
 }
 
 // asked lists the answers.
@@ -165,6 +204,10 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 		s.notes = []string{jointNote(len(told), ", assuming "+q.public.restsOn(0)+".")}
 	} else {
 		s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = told[0].StdPrivacy, told[0].StdSampling, told[0].HalfWidth
+	}
+	if q.cells.Laplace {
+		s.facts["noise_family"] = LaplaceNoise
+		s.notes = append(s.notes, chargesLaplace)
 	}
 	b := q.public.Behavior
 	s.notes = append(s.notes, q.public.words(fmt.Sprintf("The probabilities of the logged actions were not known. Persons are counted, with what they gained, in %d public cells of %d actions, with noise; every answer follows from these sums, and its interval allows for errors of sampling and noise. It is assumed that within a cell every decision was made with the same probabilities, whatever else was known about the person. Where too few took an action in a cell, and for persons in no cell, any value in the public range is allowed for. The expected errors suppose as many persons in each cell, who took half as often what the policy does.", max(b.States, 1), b.Actions)))

@@ -27,7 +27,7 @@ func auditMutants() []mutant {
 		{name: "audit: weights are shares of those of all", in: "evaluate", by: stand, run: plansStand + "dp-wis_add_remove_one",
 			edits: edits{{"\t\tof.each(xz[2*i], xz[2*i+1], s)\n", "\t\tx, z := xz[2*i], xz[2*i+1]\n\t\tof.each(x, z, s)\n\t\tall := 0.0\n\t\tfor i := range x {\n\t\t\tall += x[i] + z[i]\n\t\t}\n\t\tif mean := all / float64(len(x)); mean > 1 {\n\t\t\tfor i := range x {\n\t\t\t\tx[i], z[i] = x[i]/mean, z[i]/mean\n\t\t\t}\n\t\t}\n"}}},
 		{name: "audit: the exact number of persons", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-wis_add_remove_one",
-			edits: edits{{"out.Count = noisy[5] / p.shape.count", "out.Count = math.Round(float64(p.total.persons) + 0*noisy[5])"}}},
+			edits: edits{{"out.Count = noisy[len(noisy)-1] / p.shape.count", "out.Count = math.Round(float64(p.total.persons) + 0*noisy[5])"}}},
 		{name: "audit: a coin of six bits", in: "dp/local", by: reports, run: "BitsAreExamined",
 			edits: edits{{"uint64(math.Ceil(math.Ldexp(lie, 64)))", "uint64(math.Floor(math.Ldexp(lie, 6))) << 58"}}},
 		{name: "audit: coordinates are rounded up", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-refine_add_remove_one",

@@ -175,7 +175,7 @@ func evaluateMutants() []mutant {
 		{name: "moments by Laplace: the square of Gaussian noise", in: "internal/dp/mechanism", run: "LaplaceMomentsKeep",
 			edits: edits{{"parabola{square: 0.2}", "parabola{square: 0.8}"}}},
 		{name: "moments by Laplace: an interval of z standard deviations", in: "evaluate/internal/scalar", run: "HalfOf",
-			edits: edits{{"> 0.025 {", "> 0.03 {"}}},
+			edits: edits{{"sampling, private, 0.025, 4*both", "sampling, private, 0.03, 4*both"}}},
 		{name: "difference of weights: half of the distance", in: "evaluate/internal/scalar", run: "DifferencesOfWeights",
 			edits: edits{{"out[row] = min(policy.TotalVariation(p, q), largest)", "out[row] = min(policy.TotalVariation(p, q), largest) / 2"}}},
 		{name: "difference of weights: what the second has more is left out", in: "evaluate/internal/scalar", run: "DifferencesOfWeights",

@@ -6,6 +6,8 @@ package mutants
 
 func mechanismMutants() []mutant {
 	return []mutant{
+		{name: "Laplace noise of masses halved", in: "internal/dp/mechanism", run: "LaplaceMasses",
+			edits: edits{{"m.total.grid.sigma = multiplier * m.radius() *", "m.total.grid.sigma = multiplier / 2 * m.radius() *"}}},
 		{name: "the product of a Laplace pair weighs too much", in: "internal/dp/mechanism", run: "LaplacePair",
 			edits: edits{{"triangle{height: 1, product: 2, count:", "triangle{height: 1, product: 3, count:"}}},
 		{name: "halved noise", in: "internal/dp/mechanism", run: "Audit|Noise",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
@@ -23,6 +24,7 @@ type Cells struct {
 	Range          facts.Range // what the shares 0 and 1 stand for
 	Cells, Actions int
 	Noise          float64 // multiplier
+	Laplace        bool    // the noise is discrete Laplace
 	// Answers is how many intervals hold together; 0 means 1.
 	Answers int
 	// SelfNormalised makes a value what it would be if what is missing were like the rest.
@@ -46,7 +48,19 @@ type CellSums struct {
 }
 
 func (c Cells) masses() (*mechanism.Masses, error) {
+	if c.Laplace {
+		return mechanism.NewLaplaceMasses(2*c.bins(), 1, c.Noise, c.Public.Adjacency)
+	}
 	return mechanism.NewMasses(2*c.bins(), 1, 0, c.Noise, c.Public.Adjacency, c.Public.Noise)
+}
+
+// Event is that of the masses.
+func (c Cells) Event() (dp.Event, error) {
+	m, err := c.masses()
+	if err != nil {
+		return nil, err
+	}
+	return m.Event(), nil
 }
 
 func (c Cells) bins() int { return c.Cells * c.Actions }
@@ -148,7 +162,22 @@ func (c Cells) like() Bounds { return Bounds{Answers: c.Answers, Estimated: true
 
 // far is how many standard deviations noise in the count of a bin, or of the others of its cell, is
 // from 0 at most, in all of them but with probability bandMiss.
-func (c Cells) far() float64 { return xmath.NormQuantile(1 - bandMiss/float64(4*c.bins())) }
+func (c Cells) far() float64 {
+	tail := bandMiss / float64(4*c.bins())
+	if c.Laplace { // of the heavier tail of one number with the variance of all
+		return -math.Log(2*tail) / math.Sqrt2
+	}
+	return xmath.NormQuantile(1 - tail)
+}
+
+// half is half of an interval at both errors.
+func (c Cells) half(sampling, private float64) float64 {
+	both := math.Hypot(sampling, private)
+	if !c.Laplace || private < 1e-6*sampling {
+		return c.Z() * both
+	}
+	return quantileOf(sampling, private, (0.05-bandMiss)/float64(2*max(c.Answers, 1)), 20*both)
+}
 
 // rarest is how many times as large as that noise the count of a bin is that is divided by.
 const rarest = 1.5
@@ -180,7 +209,7 @@ func (c Cells) Estimate(s *CellSums, of Asked) (*Estimate, error) {
 	}
 	e.Value = min(max(e.Value, floor), 1)
 	e.StdSampling, e.StdPrivacy = max(low.sampling, high.sampling), max(low.private, high.private)
-	half := c.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
+	half := c.half(e.StdSampling, e.StdPrivacy)
 	e.Clipping = [2]float64{max(e.Value-half-low.at+low.margin, 0), max(high.at+high.margin-e.Value-half, 0)}
 	e.Interval = [2]float64{e.Value - half - e.Clipping[0], e.Value + half + e.Clipping[1]}
 	scale := Bounds{Public: c.Public, Range: c.Range}
@@ -317,7 +346,7 @@ func (v *view) end(side float64) end {
 	out.private = v.sd * math.Sqrt(private/scale)
 	variance = variance/scale + allowance(v.Z(), variance/scale, out.private*out.private, v.sd*math.Sqrt(fourth)/scale)
 	out.sampling = math.Sqrt(variance)
-	half := v.Z() * math.Hypot(out.sampling, out.private)
+	half := v.half(out.sampling, out.private)
 	out.margin += math.Hypot(half, v.like().unseen()*far/v.total)
 	return out
 }

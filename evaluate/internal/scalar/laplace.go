@@ -15,9 +15,14 @@ func halfOf(sampling, private float64, laplace bool) float64 {
 	if !laplace || private < 1e-6*sampling { // where it does not show
 		return Z95 * both
 	}
-	low, high := 0.0, 4*both // beyond it is less than 1% for either law
+	return quantileOf(sampling, private, 0.025, 4*both) // beyond it is less than 1% for either law
+}
+
+// quantileOf is the point, up to most, beyond which such an error, its private part Laplace, lies with probability tail.
+func quantileOf(sampling, private, tail, most float64) float64 {
+	low, high := 0.0, most
 	for range 80 {
-		if middle := (low + high) / 2; beyondBoth(middle, sampling, private/math.Sqrt2) > 0.025 {
+		if middle := (low + high) / 2; beyondBoth(middle, sampling, private/math.Sqrt2) > tail {
 			low = middle
 		} else {
 			high = middle

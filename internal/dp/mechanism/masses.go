@@ -19,7 +19,8 @@ import (
 // docs/proofs/distribution.md has the proof, rounding included.
 //
 // Unit: a person. The event is dp.Gaussian, its multiplier relative to half that diameter
-// (ReplaceOne) or to that norm (AddRemoveOne).
+// (ReplaceOne) or to that norm (AddRemoveOne). With Laplace noise ([NewLaplaceMasses]), without squares, it
+// is dp.DiscreteLaplace in lattice steps: in l1 everybody's norm is exactly most, and two differ by twice that.
 type Masses struct {
 	bins       int
 	most       float64
@@ -57,6 +58,20 @@ func NewMasses(bins int, most, squares, noiseMultiplier float64, adjacency dp.Ad
 		total: newAccumulator(grid, dim, kind), slack: 2 * float64(dim), point: make([]int64, dim)}
 	if m.radius() < float64(grid.radius)/2 {
 		return nil, fmt.Errorf("%w: a largest mass of %v under noise of standard deviation %v leaves no resolution", ErrParameter, most, sd)
+	}
+	return m, nil
+}
+
+// NewLaplaceMasses makes an empty release without squares, with discrete Laplace noise whose scale
+// is the multiplier times most.
+func NewLaplaceMasses(bins int, most, multiplier float64, adjacency dp.Adjacency) (*Masses, error) {
+	m, err := NewMasses(bins, most, 0, multiplier, adjacency, Exact)
+	if err != nil {
+		return nil, err
+	}
+	m.total.laplace = true
+	if m.total.grid.sigma = multiplier * m.radius() * (1 + 0x1p-50); !(m.total.grid.sigma <= 1<<maxNoise) {
+		return nil, fmt.Errorf("%w: noise is %v of the largest mass; choose a larger epsilon", ErrParameter, multiplier)
 	}
 	return m, nil
 }
@@ -119,7 +134,12 @@ func (m *Masses) Merge(o *Masses) error {
 }
 
 // Event describes the release.
-func (m *Masses) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: m.multiplier} }
+func (m *Masses) Event() dp.Event {
+	if m.total.laplace {
+		return dp.DiscreteLaplace{Scale: m.total.grid.sigma, Norm: m.radius()}
+	}
+	return dp.Gaussian{NoiseMultiplier: m.multiplier}
+}
 
 // NoisyMasses holds the released sums.
 type NoisyMasses struct {
@@ -133,6 +153,9 @@ type NoisyMasses struct {
 // SD returns the standard deviations of the noise of a mass and of a square. They are public.
 func (m *Masses) SD() (mass, square float64) {
 	unit := m.total.grid.sigma / m.radius() * m.most
+	if m.total.laplace {
+		unit = LaplaceSD(m.total.grid.sigma) / m.radius() * m.most
+	}
 	if m.squares == 0 {
 		return unit, 0
 	}

@@ -156,3 +156,49 @@ func TestMassesMerge(t *testing.T) {
 		}
 	}
 }
+
+// TestLaplaceMassesAddToTheirNorm: everybody adds exactly the norm of the event in l1, whatever they
+// are like, so that no two differ by more than twice that; and noise is as it is said to be.
+func TestLaplaceMassesAddToTheirNorm(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		m, err := NewLaplaceMasses(3, 1, 2, adjacency)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm := m.Event().(dp.DiscreteLaplace).Norm
+		rapid.Check(t, func(r *rapid.T) {
+			x := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-1, 2), rapid.SampledFrom([]float64{0, 1, math.Inf(1), math.NaN()})), 3, 3).Draw(r, "masses")
+			if err := m.Add(x, make([]float64, 3)); err != nil {
+				r.Fatal(err)
+			}
+			sum := 0.0
+			for _, k := range m.point {
+				if k < 0 {
+					r.Fatalf("%v has a coordinate below 0: %v", x, m.point)
+				}
+				sum += float64(k)
+			}
+			if sum != norm {
+				r.Fatalf("%v adds %v in all; want %v", x, sum, norm)
+			}
+		})
+		const draws = 1000
+		src, square := noise.NewSeeded(8), 0.0
+		var sd float64
+		for range draws {
+			empty, _ := NewLaplaceMasses(3, 1, 2, adjacency)
+			out, _, err := empty.Release(src)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sd, _ = empty.SD()
+			for _, x := range out.In {
+				square += x * x / (3 * draws)
+			}
+		}
+		// Five standard errors: the fourth moment of a Laplace law is 6 times its variance squared.
+		if math.Abs(sd-2*math.Sqrt2) > 1e-6 || math.Abs(square/(sd*sd)-1) > 5*math.Sqrt(5.0/(3*draws)) {
+			t.Errorf("%v: noise of %v; it is said to be %v, want %v", adjacency, math.Sqrt(square), sd, 2*math.Sqrt2)
+		}
+	}
+}

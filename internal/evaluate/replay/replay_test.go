@@ -49,7 +49,8 @@ func options() map[string]map[string]any {
 		"dp-pdis several estimated": {"name": "dp-pdis", "several": true, "estimated": true, "max_weight": 3},
 		"dp-wis several regressed":  {"name": "dp-wis", "several": true, "regressed": true, "linear": true, "max_weight": 3},
 		"dp-is on-policy, pure":     {"name": "dp-is", "on": true, "pure": true},
-		"dp-wis by cell":            {"name": "dp-wis", "bandit": true, "cells": true, "budget": 400.},
+		"dp-wis by cell":            {"name": "dp-wis", "bandit": true, "cells": true, "budget": 400., "gaussian": true},
+		"dp-wis by cell, pure":      {"name": "dp-wis", "bandit": true, "cells": true, "budget": 400., "pure": true},
 		"dp-wis groups estimated":   {"name": "dp-wis", "groups": "", "estimated": true, "max_weight": 3},
 		"dp-dr groups estimated":    {"name": "dp-dr", "groups": "fixed", "estimated": true, "baseline": "value", "clip": "public"},
 		"dp-is groups regressed":    {"name": "dp-is", "groups": "", "regressed": true, "rich": true, "linear": true, "max_weight": 3},
@@ -110,7 +111,7 @@ func options() map[string]map[string]any {
 }
 
 // planOf makes the plan of an option, and the facts it rests on. The words on, linear,
-// policy, bandit, cells, pure, rich and fast are no parameters: they choose the public facts.
+// policy, bandit, cells, pure, gaussian, rich and fast are no parameters: they choose the public facts.
 func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evaluate.Plan, evaluate.Public) {
 	t.Helper()
 	check := func(err error) {
@@ -174,6 +175,8 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			p.Privacy.Fast = true
 		case "estimated":
 			p.Behavior = &evaluate.EstimatedBehavior{States: states, Column: "obs_state", Actions: 2, Share: 0.5}
+		case "gaussian":
+			p.Privacy.NoiseFamily = evaluate.GaussianNoise
 		case "pure":
 			p.Privacy.NoiseFamily = evaluate.LaplaceNoise
 		case "cells":
