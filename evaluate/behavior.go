@@ -19,7 +19,9 @@ import (
 // in public cells: within a cell every decision was made with the same probabilities,
 // whatever else was known of the person. They are estimated from paid counts of the
 // same persons, or, with By, from the paid rounds of a regression, and the interval allows for the error of that.
-// Several targets rest on one estimate, and groups have one each.
+// Several targets rest on one estimate, and groups have one each. Where a person has one decision
+// and policies are functions of the cell, dp-is, dp-pdis and dp-wis with no other parameter make one release
+// of masses by cell and action, which answers everything; Floor and Share are not used there.
 // docs/proofs/propensities.md has the argument.
 type EstimatedBehavior struct {
 	// By is "" for cells, or "features": then the probabilities are a multinomial logistic

@@ -14,7 +14,7 @@ type Privacy struct {
 	Unit      Unit
 	Adjacency dp.Adjacency
 	Budget    dp.Budget
-	// NoiseFamily is the law of the noise of a method whose sums are counts; "" leaves the
+	// NoiseFamily is the law of the noise of a method that has several; "" leaves the
 	// choice to the plan.
 	NoiseFamily NoiseFamily
 	// Fast has noise drawn as float64 normals: floating-point attacks are not excluded, and a

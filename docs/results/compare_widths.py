@@ -3,7 +3,7 @@
     python compare_widths.py BEFORE AFTER
 
 BEFORE and AFTER are what `go test -tags slow,measure ./evaluate -run WidthsByStratum -v` prints, the first in a work tree of the
-earlier version with evaluate/strata_measure_test.go and ward_test.go copied to it. Ratios are of mean widths on the same problem.
+earlier version with evaluate/strata_measure_test.go and ward_test.go copied to it. Ratios are of mean widths on the same problem: medians, least and largest.
 """
 
 import statistics
@@ -17,13 +17,14 @@ def widths(path):
 
 def main():
     before, after = map(widths, sys.argv[1:3])
-    print("| stratum | " + " | ".join(f"{n:,} persons" for n in (600, 2000, 20000)) + " |\n|---|---|---|---|")
+    forecasts = dict(line.rstrip("\n").split("\t")[1:] for line in open(sys.argv[2]) if line.startswith("forecast"))
+    print("stratum\t600 persons\t2,000\t20,000\tforecasts of plan, as a share of the width")
     for stratum in dict.fromkeys(key[0] for key in after):
         cells = []
         for n in ("600", "2000", "20000"):
             ratios = [after[key] / before[key] for key in after if key[:2] == (stratum, n)]
             cells.append(f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})")
-        print(f"| {stratum} | " + " | ".join(cells) + " |")
+        print(stratum, *cells, forecasts[stratum], sep="\t")
 
 
 if __name__ == "__main__":

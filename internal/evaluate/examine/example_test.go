@@ -16,7 +16,7 @@ func Example() {
 		Estimator: evaluate.DPIS{},
 		Public: evaluate.Public{
 			Persons: 1000, Gamma: 1, Horizon: 1, Reward: evaluate.Range{Min: 0, Max: 1}, Target: policy.Logged{},
-			Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 8, Delta: 1e-6}},
+			Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 8, Delta: 1e-6}, NoiseFamily: evaluate.GaussianNoise},
 		},
 		Runs: 400,
 	})
