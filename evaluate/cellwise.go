@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -135,7 +136,7 @@ func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64
 	}
 	about, err := q.about(policies)
 	return draft{
-		method: method, public: p, event: event, outcome: q.again, prepare: q.prepare,
+		method: method, public: p, event: event, outcome: q.again, prepare: q.preparation(of),
 		summary: about, estimates: true, uncut: true, laplace: true,
 	}, err
 }
@@ -214,36 +215,29 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 	return s, nil
 }
 
-// prepare binds the plan to data.
-func (q cellQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
-	if d.Action == nil {
-		return nil, fmt.Errorf("%w: action: to estimate the probabilities of logged actions these must be there; map the column that holds them", policy.ErrMissing)
-	}
-	known := *d
-	known.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
-	visits, err := q.public.Behavior.visits(d)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkCapacity(d.Persons(), 2*q.cells.Cells*q.cells.Actions+1); err != nil {
-		return nil, err
-	}
-	for _, a := range q.public.policies() { // what a policy cannot judge is an error for the curator
-		if _, err := sampleFor(&known, q.public.toward(a.Policy)); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.Name, err)
-		}
-	}
-	s, err := sampleFor(&known, q.public.toward(policy.Logged{}))
-	if err != nil {
-		return nil, err
-	}
-	return func(_ context.Context, src *noise.Source) (*Release, error) {
-		sums, err := q.cells.Release(s, visits, src)
-		if err != nil {
-			return nil, err
-		}
-		return q.release(sums)
-	}, nil
+// preparation keeps of a person the bin, what they gained there, and what they missed.
+func (q cellQuestion) preparation(of vouched) preparation {
+	of.behavior = counted{scalar.Behavior{Cells: q.cells.Cells, Actions: q.cells.Actions}}
+	return byPerson{
+		public: q.public.featureless(), estimates: true, numbers: 3, coordinates: q.cells.Coordinates(),
+		check: func(d *trajectory.Dataset) error { return of.check(d, q.public) },
+		each: func(numbers [][]float64, part []*value.Sample) error {
+			visits, err := q.public.Behavior.visits(part[0].Data)
+			if err == nil {
+				q.cells.Contributions(numbers[0], numbers[1], numbers[2], part[0], visits)
+			}
+			return err
+		},
+		run: func(numbers [][]float64, _ *value.Samples) (draw, error) {
+			return func(_ context.Context, src *noise.Source) (*Release, error) {
+				sums, err := q.cells.Release(numbers[0], numbers[1], numbers[2], src)
+				if err != nil {
+					return nil, err
+				}
+				return q.release(sums)
+			}, nil
+		},
+	}.preparation()
 }
 
 // release makes all answers of the noisy sums.

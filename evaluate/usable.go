@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
-	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 )
 
@@ -66,7 +65,7 @@ func (m DPIS) usableByLaplace(method string, p Public, of vouched) (draft, error
 	about.notes = append(about.notes, chargesLaplace)
 	return draft{
 		method: method, public: p, event: event, outcome: estimateAgain(b.Again, nil), laplace: true,
-		pairs:   &pairs{public: p, each: of.weigh, coordinates: 6, run: func(x, z []float64, src *noise.Source) (*Release, error) { return paidFor(b.Run(x, z, src)) }},
+		prepare: guarded(scalar.Filled{Bounds: b}, of, nil, p), slim: true,
 		summary: about.and(m.shares(1, 0)), lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: true,
 	}, err
 }

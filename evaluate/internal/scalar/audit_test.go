@@ -140,7 +140,9 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 		},
 		"cells": func(neighbour bool, src *noise.Source) float64 {
 			c := Cells{Public: p, Range: p.Returns, Cells: 1, Actions: 1, Noise: multiplier}
-			r, err := c.Release(sample(neighbour), make(Visits, bystanders+1), src)
+			bin, gained, missed := make([]float64, bystanders+1), make([]float64, bystanders+1), make([]float64, bystanders+1)
+			c.Contributions(bin, gained, missed, sample(neighbour), make(Visits, bystanders+1))
+			r, err := c.Release(bin, gained, missed, src)
 			must(err)
 			return r.Gained[0][0] - r.Missed[0][0]
 		},
