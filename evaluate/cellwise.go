@@ -202,7 +202,7 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 	}
 	if q.public.Targets != nil {
 		s.facts["answers"] = told
-		s.notes = []string{jointNote(len(told), ", assuming "+q.public.restsOn(0)+".")}
+		s.notes = []string{fmt.Sprintf("All intervals of this release, %d, hold simultaneously with 95%% probability. The error probability is divided equally among them, and the budget pays for the sums that all of them rest on.", len(told))}
 	} else {
 		s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = told[0].StdPrivacy, told[0].StdSampling, told[0].HalfWidth
 	}
