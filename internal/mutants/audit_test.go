@@ -54,7 +54,7 @@ func auditMutants() []mutant {
 			edits: edits{{"skipping: k > 0}", "skipping: k < 0}"}, {"	if !s.newNames(x) {\n\t\treturn false\n\t}\n", "	s.newNames(x)\n"}}},
 		{name: "audit: put together by episode in memory", in: "rl/trajectory/file", by: reading, run: read,
 			edits: edits{{"k.memory.Add(e)", "e.Person = e.Number\n\tk.memory.Add(e)"}}},
-		{name: "audit: the horizon is not enforced where all is well", in: "rl/trajectory/internal/ingest", by: reading, run: read,
+		{name: "audit: the horizon is not enforced where all is well", in: "rl/trajectory/internal/ingest", run: "CapsWhereNothingIsWrong",
 			edits: edits{{"o.Horizon > 0 && n > o.Horizon-t.decisions || ", ""}}},
 		{name: "audit: the horizon is not enforced", in: "rl/trajectory/internal/ingest", by: reading, run: read,
 			edits: edits{{"if s.o.Horizon > 0 {", "if s.o.Horizon > 1<<40 {"}}},
