@@ -71,10 +71,11 @@ func (c *Column) Read(dst []float64, stride, n int) (err error) {
 }
 
 // Runs takes keys, each for a number of rows; nil stands for a missing one. It
-// must not keep them. Signed whole numbers come as such.
+// must not keep them. Signed whole numbers and UUIDs come as such.
 type Runs interface {
 	Append(key []byte, rows int)
 	AppendNumber(key int64, rows int)
+	AppendUUID(key [16]byte, rows int)
 }
 
 // ReadKeys delivers the next n rows as keys, run by run. The file must have that

@@ -3,7 +3,6 @@ package parquet
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"math/big"
 	"slices"
@@ -143,17 +142,4 @@ func (c *Column) decimalStrings(dst []float64, stride, n int) error {
 		}
 	}
 	return nil
-}
-
-// uuid is the 16 bytes of one in its usual form.
-func (c *Column) uuid(b []byte) []byte {
-	c.text = c.text[:0]
-	for i, end := 0, []int{4, 6, 8, 10, 16}; len(end) > 0; end = end[1:] {
-		if i > 0 {
-			c.text = append(c.text, '-')
-		}
-		c.text = hex.AppendEncode(c.text, b[i:end[0]])
-		i = end[0]
-	}
-	return c.text
 }

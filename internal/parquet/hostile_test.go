@@ -191,6 +191,8 @@ func (k *lastKey) Append(key []byte, _ int) { *k = append((*k)[:0], key...) }
 
 func (*lastKey) AppendNumber(int64, int) {}
 
+func (*lastKey) AppendUUID([16]byte, int) {}
+
 // A dictionary of two long ids and a bit a row would fill any memory.
 func TestKeysAreCounted(t *testing.T) {
 	const rows, size = 1 << 18, 1 << 12

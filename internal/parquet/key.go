@@ -155,6 +155,10 @@ func (c *Column) key(dst Runs, b []byte, n int) error {
 		dst.AppendNumber(c.number(b), n)
 		return nil
 	}
+	if c.isUUID {
+		dst.AppendUUID([16]byte(b), n)
+		return nil
+	}
 	if !c.bytes {
 		var err error
 		if b, err = c.spelled(b); err != nil {
@@ -176,8 +180,6 @@ func (c *Column) spelled(b []byte) ([]byte, error) {
 	switch {
 	case c.decimal != nil:
 		return c.decimalText(b)
-	case c.isUUID:
-		return c.uuid(b), nil
 	case c.kind == uint32s:
 		return c.unsigned(uint64(binary.LittleEndian.Uint32(b))), nil
 	}

@@ -3,6 +3,7 @@ package parquet_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"testing"
@@ -27,6 +28,10 @@ func (k *keys) Append(key []byte, rows int) {
 }
 
 func (k *keys) AppendNumber(key int64, rows int) { k.Append(strconv.AppendInt(nil, key, 10), rows) }
+
+func (k *keys) AppendUUID(b [16]byte, rows int) {
+	k.Append(fmt.Appendf(nil, "%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]), rows)
+}
 
 // null is the missing number of these tests.
 const null = -12345.5

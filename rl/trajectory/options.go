@@ -256,6 +256,9 @@ type Options struct {
 	// goroutine that reads.
 	Progress func(Progress)
 
+	// RowsInMemory is up to how many bytes of rows are put together in memory where persons do
+	// not stand together; 32 MB if it is 0.
+	RowsInMemory int
 	// Alone has one goroutine read, the caller's. Otherwise others decode ahead of it,
 	// where there are processors for them.
 	Alone bool

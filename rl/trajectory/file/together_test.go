@@ -18,6 +18,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
+// littleRoom is for some hundred persons.
+const littleRoom = 1 << 17
+
 // scattered is a log of persons whose one to three episodes stand anywhere, with numbers
 // that not every option takes.
 func scattered(persons int) []map[string]string {
@@ -140,7 +143,7 @@ func TestPersonsPutTogetherAreThoseOfTheDataset(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := scattered(c.persons)
-			o := trajectory.Options{Need: trajectory.Action, Optional: trajectory.AllParts, Missing: trajectory.MissingZero, Repair: true}
+			o := trajectory.Options{Need: trajectory.Action, Optional: trajectory.AllParts, Missing: trajectory.MissingZero, Repair: true, RowsInMemory: littleRoom}
 			c.change(&o)
 			half := 0
 			for i := len(rows) / 2; half == 0; i++ {
@@ -160,6 +163,11 @@ func TestPersonsPutTogetherAreThoseOfTheDataset(t *testing.T) {
 				got, notices, dir, err := inParts(t, names, o)
 				if err != nil {
 					t.Fatal(err)
+				}
+				o := o
+				o.RowsInMemory = 0
+				if inMemory, _, _, err := inParts(t, names, o); err != nil || !slices.Equal(inMemory, got) {
+					t.Errorf("%d persons in memory differ from %d on disk, %v", len(inMemory), len(got), err)
 				}
 				if !slices.Equal(got, each(d)) {
 					t.Errorf("%d persons in parts differ from %d in memory", len(got), d.Persons())
@@ -183,7 +191,7 @@ func TestPersonsPutTogetherAreThoseOfTheDataset(t *testing.T) {
 func TestFaultsOfPersonsPutTogetherAreThoseOfTheDataset(t *testing.T) {
 	_, named := temporary(t)
 	rows := scattered(8000)
-	o := trajectory.Options{Need: trajectory.Action | trajectory.BehaviorProb, Optional: trajectory.AllParts, Missing: trajectory.MissingZero, Whole: []string{"obs_a"}}
+	o := trajectory.Options{Need: trajectory.Action | trajectory.BehaviorProb, Optional: trajectory.AllParts, Missing: trajectory.MissingZero, Whole: []string{"obs_a"}, RowsInMemory: littleRoom}
 	for i := range rows {
 		if rows[i]["behavior_prob"] == "0" {
 			rows[i]["behavior_prob"], rows[i]["action"] = "0.25", "1"
@@ -227,7 +235,7 @@ func TestFaultsOfPersonsPutTogetherAreThoseOfTheDataset(t *testing.T) {
 func TestKeepingRowsEndsWithTheDiskAndTheCaller(t *testing.T) {
 	dir, named := temporary(t)
 	name := put(t, "x.csv", asCSV(scattered(8000)))
-	o := trajectory.Options{Need: trajectory.Action, Optional: trajectory.AllParts, Missing: trajectory.MissingZero, Repair: true}
+	o := trajectory.Options{Need: trajectory.Action, Optional: trajectory.AllParts, Missing: trajectory.MissingZero, Repair: true, RowsInMemory: littleRoom}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s, err := file.Open(ctx, []string{name}, "", o)

@@ -28,10 +28,21 @@ func overCaps(d *trajectory.Dataset, o trajectory.Options) string {
 	return ""
 }
 
-// putTogether reads the file by parts of persons who are put together from wherever their episodes stand, and says in
-// what they are other persons than those of whole, in any order; "" for nothing.
+// putTogether reads the file by parts of persons who are put together from wherever their episodes stand, in memory and on
+// disk, and says in what they are other persons than those of whole, in any order; "" for nothing.
 func (l *session) putTogether(ctx context.Context, whole *trajectory.Dataset) (string, error) {
-	s, err := file.Open(ctx, []string{l.path}, l.Format, l.Options)
+	for _, room := range []int{0, 1} {
+		if why, err := l.putTogetherIn(ctx, room, whole); why != "" || err != nil {
+			return why, err
+		}
+	}
+	return "", nil
+}
+
+func (l *session) putTogetherIn(ctx context.Context, room int, whole *trajectory.Dataset) (string, error) {
+	o := l.Options
+	o.RowsInMemory = room
+	s, err := file.Open(ctx, []string{l.path}, l.Format, o)
 	if err != nil {
 		return "", err
 	}

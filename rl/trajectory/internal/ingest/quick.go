@@ -1,6 +1,8 @@
 package ingest
 
 import (
+	"slices"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
@@ -10,13 +12,9 @@ import (
 // say is left to [Stream.Next], before anything is noted of it.
 type quick struct {
 	*Stream
-	to       *trajectory.Dataset
-	first    int // the last person before the part
-	from     int // rows from here to at are of the part, and to be copied
-	flags    [2]int
-	hasFlags int
-	ends     bool
-	fixed    bool // it is stated that episodes terminate
+	to    *trajectory.Dataset
+	first int // the last person before the part
+	from  int // rows from here to at are of the part, and to be copied
 }
 
 // quickly adds whole episodes to a part. It tells whether the part is complete.
@@ -24,15 +22,9 @@ func (s *Stream) quickly(d *trajectory.Dataset, first int) bool {
 	if !s.flawless() || d.HasFinal != nil {
 		return false
 	}
-	q := quick{Stream: s, to: d, first: first, from: s.at, ends: s.ends(), fixed: s.o.OneRowEpisodes || s.o.End == trajectory.EndTerminated}
-	for _, block := range [...]int{blkTerminated, blkTruncated} {
-		if s.bound.has(block) && !s.sound[block] {
-			q.flags[q.hasFlags] = block
-			q.hasFlags++
-		}
-	}
+	q := quick{Stream: s, to: d, first: first, from: s.at}
 	d.Columns, d.Actions = s.ep.Columns, 0
-	if q.ends && d.Terminated == nil {
+	if s.ends() && d.Terminated == nil {
 		d.Terminated = []bool{}
 	}
 	complete := false
@@ -79,29 +71,53 @@ func (s *Stream) sift() {
 	s.clean = true
 }
 
+// wholeEpisode finds how far the episode reaches that begins at the row at hand, and its id. It reports
+// false where it may go on beyond the batch, or there is anything to say about it.
+func (s *Stream) wholeEpisode() (hi int, id table.ID, ok bool) {
+	hi = s.at + 1
+	if !s.o.OneRowEpisodes {
+		runs, i := &s.batch.Keys[keyEpisode], s.advance(keyEpisode)
+		if hi = runs.End(i); hi >= s.batch.Rows {
+			return hi, id, false
+		}
+		if id = runs.ID(i); id.Missing() {
+			return hi, id, false
+		}
+	}
+	if s.bound.hasKey[keyUnit] {
+		if runs := &s.batch.Keys[keyUnit]; runs.End(s.advance(keyUnit)) < hi {
+			return hi, id, false
+		}
+	}
+	return hi, id, s.inOrder(s.at, hi)
+}
+
+// taken goes on behind an episode that was taken.
+func (s *Stream) taken(hi int) (terminated bool) {
+	s.met++
+	s.rewards += hi - s.at
+	s.at = hi
+	terminated = s.o.OneRowEpisodes || s.o.End == trajectory.EndTerminated || s.flagged(blkTerminated, hi-1)
+	if !terminated && s.o.End == trajectory.EndColumn && !s.o.EndStated && !s.flagged(blkTruncated, hi-1) {
+		s.unflagged()
+	}
+	return terminated
+}
+
+func (s *Stream) flagged(block, row int) bool {
+	return s.bound.has(block) && s.batch.Blocks[block].Values[row] != 0
+}
+
 // episode adds the episode that begins at the row at hand. It reports false where it does
 // not, and that the part is complete without it.
 func (q *quick) episode() (added, complete bool) {
 	s := q.Stream
-	lo, hi := s.at, s.at+1
-	var id table.ID
-	if !s.o.OneRowEpisodes {
-		runs, i := &s.batch.Keys[keyEpisode], s.advance(keyEpisode)
-		if hi = runs.End(i); hi >= s.batch.Rows { // it may go on
-			return false, false
-		}
-		id = runs.ID(i)
-	}
-	named := s.bound.hasKey[keyUnit]
-	same, ok := q.ofLast(lo, hi)
-	if !ok || s.parts.person != s.parts.latest || !s.o.OneRowEpisodes && id.Missing() {
+	lo := s.at
+	hi, id, ok := s.wholeEpisode()
+	if !ok || s.parts.person != s.parts.latest {
 		return false, false
 	}
-	n := hi - lo
-	ended, ok := q.sound(lo, hi)
-	if !ok {
-		return false, false
-	}
+	same, n := q.ofLast(lo), hi-lo
 	if !same && (q.to.Rows()+lo-q.from >= partRows || s.parts.person-q.first >= partPersons) {
 		return false, true
 	}
@@ -109,67 +125,54 @@ func (q *quick) episode() (added, complete bool) {
 	if same {
 		t = s.tally.of(s.parts.person)
 	}
-	if s.capped(t, n) || !same && !q.enter(named, &id) || same && !s.o.OneRowEpisodes && !s.freshEpisode(&id) {
+	if s.capped(t, n) || !same && !q.enter(&id) || same && !s.o.OneRowEpisodes && !s.freshEpisode(&id) {
 		return false, false
 	}
 	s.tally.put(s.parts.person, tally{t.decisions + n, t.episodes + 1})
-	s.met++
-	s.rewards += n
-	s.at = hi
-	if !ended && !q.fixed && s.o.End == trajectory.EndColumn && !s.o.EndStated {
-		s.unflagged()
-	}
+	terminated := s.taken(hi)
 	d := q.to
 	if !same && s.parts.person-1 > q.first {
 		d.PersonStart = append(d.PersonStart, d.Episodes())
 	}
 	d.EpisodeStart = append(d.EpisodeStart, d.EpisodeStart[len(d.EpisodeStart)-1]+n)
-	if q.ends {
-		d.Terminated = append(d.Terminated, q.fixed || q.terminated(hi-1))
+	if s.ends() {
+		d.Terminated = append(d.Terminated, terminated)
 	}
 	row, _ := table.Place(s.batch.Row[lo])
 	d.Origin, d.FirstRow = append(d.Origin, s.files[s.index]), append(d.FirstRow, row)
 	return true, false
 }
 
-// ofLast tells whether rows are of the last person, and that they are of one.
-func (q *quick) ofLast(lo, hi int) (same, ok bool) {
+// ofLast tells whether a row is of the last person.
+func (q *quick) ofLast(row int) bool {
 	s := q.Stream
 	if !s.bound.hasKey[keyUnit] {
-		return false, true
+		return false
 	}
-	runs, i := &s.batch.Keys[keyUnit], s.advance(keyUnit)
-	if runs.End(i) < hi {
-		return false, false
-	}
-	if lo > 0 && (s.window == nil || lo > s.window.from) { // the row before was read
-		return runs.Start(i) < lo, true
+	runs, i := &s.batch.Keys[keyUnit], s.run[keyUnit]
+	if row > 0 && (s.window == nil || row > s.window.from) { // the row before was read
+		return runs.Start(i) < row
 	}
 	unit := runs.ID(i)
-	return s.parts.person >= 0 && s.persons.is(s.parts.person, &unit), true
+	return s.parts.person >= 0 && s.persons.is(s.parts.person, &unit)
 }
 
-// sound tells that steps count up and that no flag is up before the last row, and whether one
-// is there.
-func (q *quick) sound(lo, hi int) (ended, ok bool) {
-	s := q.Stream
+// inOrder tells that steps count up and that no flag is up before the last row.
+func (s *Stream) inOrder(lo, hi int) bool {
 	if s.bound.has(blkStep) && counted(s.values(blkStep, lo, hi), float64(s.o.Steps.From-1)) < hi-lo {
-		return false, false
+		return false
 	}
-	for _, block := range q.flags[:q.hasFlags] {
-		flags := s.values(block, lo, hi)
-		for _, v := range flags[:hi-lo-1] {
+	for _, block := range [...]int{blkTerminated, blkTruncated} {
+		if !s.bound.has(block) || s.sound[block] {
+			continue
+		}
+		for _, v := range s.values(block, lo, hi-1) {
 			if v != 0 {
-				return false, false
+				return false
 			}
 		}
-		ended = ended || flags[hi-lo-1] != 0
 	}
-	return ended, true
-}
-
-func (q *quick) terminated(row int) bool {
-	return q.bound.has(blkTerminated) && q.batch.Blocks[blkTerminated].Values[row] != 0
+	return true
 }
 
 // capped tells that a cap may leave out something of an episode of n decisions.
@@ -186,8 +189,9 @@ func (s *Stream) freshEpisode(id *table.ID) bool {
 
 // enter names an episode of a person who comes after all others. It reports false, and
 // names nothing, where an id is known or its spelling has to be looked at.
-func (q *quick) enter(named bool, id *table.ID) bool {
+func (q *quick) enter(id *table.ID) bool {
 	s := q.Stream
+	named := s.bound.hasKey[keyUnit]
 	var unit table.ID
 	person := id
 	if named {
@@ -195,7 +199,7 @@ func (q *quick) enter(named bool, id *table.ID) bool {
 		person = &unit
 	}
 	anonymous := !named && s.o.OneRowEpisodes
-	if !anonymous && (person.Missing() || s.spellings.odd.len() > 0 || person.Kind == table.TextID && (s.joinedUnits() || !isPlain(person.Text))) {
+	if !anonymous && !s.plainly(person) {
 		return false
 	}
 	switch {
@@ -229,6 +233,66 @@ func (q *quick) enter(named bool, id *table.ID) bool {
 		s.spellings.first.add(int64(s.index)<<rowBits | int64(s.batch.Row[s.at]))
 	}
 	return true
+}
+
+// plainly tells that nothing is to be said about the spelling of an id.
+func (s *Stream) plainly(id *table.ID) bool {
+	return s.spellings.odd.len() == 0 && !id.Missing() && (id.Kind != table.TextID || !s.joinedUnits() && isPlain(id.Text))
+}
+
+// single is [Stream.assemble] and [Stream.cap] of a whole episode of a batch in which nothing is
+// wrong. It reports false where it has done nothing. The columns of the episode are those of the
+// batch.
+func (s *Stream) single() bool {
+	if s.parts.begun || !s.flawless() || !s.bound.hasKey[keyUnit] || s.o.OneRowEpisodes {
+		return false
+	}
+	lo := s.at
+	hi, id, ok := s.wholeEpisode()
+	if !ok {
+		return false
+	}
+	unit := s.batch.Keys[keyUnit].ID(s.run[keyUnit])
+	person, known := s.persons.find(&unit)
+	t := tally{}
+	if known {
+		t = s.tally.of(person)
+	}
+	if s.capped(t, hi-lo) || !known && !s.plainly(&unit) {
+		return false
+	}
+	number, fresh := s.episodes.pair(&id, &unit)
+	if !fresh {
+		return false
+	}
+	if !known {
+		person, _ = s.persons.add(&unit)
+		s.spellings.first.add(int64(s.index)<<rowBits | int64(s.batch.Row[lo]))
+	}
+	s.begin()
+	s.ep.Person, s.ep.Number, s.ep.File = person, number, s.index
+	s.ep.Row, _ = table.Place(s.batch.Row[lo])
+	s.state.begun, s.state.rows = true, hi-lo
+	b := &s.buf
+	for _, v := range s.columnOf(blkAction, lo, hi) {
+		b.action = append(b.action, int32(v))
+	}
+	s.hand()
+	s.ep.Obs, s.ep.Reward = s.columnOf(blkObs, lo, hi), s.columnOf(blkReward, lo, hi)
+	s.ep.BehaviorProb, s.ep.TargetProb, s.ep.Discount = s.columnOf(blkBehavior, lo, hi), s.columnOf(blkTarget, lo, hi), s.columnOf(blkDiscount, lo, hi)
+	s.ep.Terminated = s.taken(hi)
+	if s.o.Horizon > 0 || s.o.EpisodesPerPerson > 0 {
+		s.tally.put(person, tally{t.decisions + hi - lo, t.episodes + 1})
+	}
+	return true
+}
+
+// columnOf is a block of rows, nil where the data have none.
+func (s *Stream) columnOf(block, lo, hi int) []float64 {
+	if !s.bound.has(block) {
+		return nil
+	}
+	return slices.Clip(s.values(block, lo, hi))
 }
 
 // copy adds the columns of the episodes that were added.

@@ -30,6 +30,7 @@ func TestRandomLogs(t *testing.T) {
 		}
 		const header = "unit_id,episode_id,step,obs_x,action,reward,terminated\n"
 		files := []string{header}
+		finals := rapid.Bool().Draw(t, "finals")
 		var log []told
 		row := 0
 		for e := range rapid.IntRange(1, 9).Draw(t, "episodes") {
@@ -38,7 +39,7 @@ func TestRandomLogs(t *testing.T) {
 			}
 			ep := told{Person: rapid.SampledFrom([]string{"ann", "bob", "cai"}).Draw(t, "person"), Name: fmt.Sprint("e", e),
 				File: string(rune('a' + len(files) - 1)), Row: row + 1, Terminated: rapid.Bool().Draw(t, "terminated")}
-			n, final := rapid.IntRange(1, 5).Draw(t, "rows"), rapid.Bool().Draw(t, "final")
+			n, final := rapid.IntRange(1, 5).Draw(t, "rows"), finals && rapid.Bool().Draw(t, "final")
 			var text strings.Builder
 			for i := range n {
 				x, r := float64(100*e+i), float64(rapid.IntRange(-9, 9).Draw(t, "reward"))

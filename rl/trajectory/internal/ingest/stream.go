@@ -149,6 +149,9 @@ func (s *Stream) Close() error {
 // After the last one it returns io.EOF. Errors wrap [ErrInput], or are those of
 // the operating system or the context. After a fault there is no further episode.
 func (s *Stream) Next() (*trajectory.Episode, error) {
+	if s.err == nil && s.faults.total == 0 && s.single() {
+		return &s.ep, nil
+	}
 	for s.err == nil {
 		ok, err := s.assemble()
 		if err == nil && ok && s.faults.total == 0 && s.comesAgain(s.ep.Person) {

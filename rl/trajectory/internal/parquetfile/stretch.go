@@ -118,6 +118,8 @@ func (nobody) Append([]byte, int) {}
 
 func (nobody) AppendNumber(int64, int) {}
 
+func (nobody) AppendUUID([16]byte, int) {}
+
 // Beyond implements [table.Stretch].
 func (s *stretch) Beyond() { s.rows, s.failed = s.all, nil }
 

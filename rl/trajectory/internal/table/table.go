@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"math"
 	"slices"
@@ -325,6 +326,12 @@ func (r *Runs) AppendNumber(v int64, n int) {
 	r.end = append(r.end, n)
 	r.off = append(r.off, len(r.text))
 	r.short = append(r.short, shortID{low: uint64(v), kind: NumberID})
+}
+
+// AppendUUID adds n rows whose key is a UUID.
+func (r *Runs) AppendUUID(v [16]byte, n int) {
+	id := ID{Kind: UUIDID, High: binary.BigEndian.Uint64(v[:]), Low: binary.BigEndian.Uint64(v[8:])}
+	r.add(&id, n)
 }
 
 func (r *Runs) add(id *ID, n int) {

@@ -1,6 +1,7 @@
 package table_test
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"strconv"
@@ -22,11 +23,17 @@ func TestRunsKeepKeys(t *testing.T) {
 			b.Reset()
 			var want []string
 			for range rapid.IntRange(1, 20).Draw(t, "runs") {
-				key := rapid.SampledFrom([]string{"", "a", "b", "ab", "ba", "0", "7", "07", "-7", "-0", "123456789012345678", "1234567890123456789"}).Draw(t, "key")
+				key := rapid.SampledFrom([]string{"", "a", "b", "ab", "ba", "0", "7", "07", "-7", "-0", "123456789012345678", "1234567890123456789",
+					"0123abcd-0000-4000-8000-00000000000f", "0123ABCD-0000-4000-8000-00000000000f", "0123abcd-0000-4000-8000-00000000000g"}).Draw(t, "key")
 				n := rapid.IntRange(1, 3).Draw(t, "rows")
 				scratch = append(scratch[:0], key...)
 				if v, err := strconv.ParseInt(key, 10, 64); err == nil && fmt.Sprint(v) == key && rapid.Bool().Draw(t, "as number") {
 					runs.AppendNumber(v, n)
+				} else if id := table.IDOf(scratch); id.Kind == table.UUIDID && rapid.Bool().Draw(t, "as UUID") {
+					var b [16]byte
+					binary.BigEndian.PutUint64(b[:], id.High)
+					binary.BigEndian.PutUint64(b[8:], id.Low)
+					runs.AppendUUID(b, n)
 				} else {
 					runs.Append(scratch, n)
 				}

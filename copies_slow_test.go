@@ -1,3 +1,5 @@
+//go:build slow
+
 package discreet_test
 
 import (
@@ -17,8 +19,7 @@ import (
 // it could, also where it did not, since that depends on the data; and where there is no
 // place for such files, runs that say that they write no copy are not touched by it.
 func TestTheDisclosureSaysWhereRowsCanBe(t *testing.T) {
-	const persons = 24_000
-	sorted, apart := twice(t, persons, true, nil), twice(t, persons, false, nil)
+	sorted, apart := twice(t, manyPersons, true, nil), twice(t, manyPersons, false, nil)
 	nowhere := filepath.Join(t.TempDir(), "none")
 	for _, c := range []struct {
 		method string
@@ -36,7 +37,8 @@ func TestTheDisclosureSaysWhereRowsCanBe(t *testing.T) {
 	} {
 		run := func(dir string) (disclosure *evaluate.Disclosure, onDisk, wanted bool) {
 			t.Helper()
-			cfg := twiceConfig(dir, c.method, "uniform", persons)
+			cfg := manyConfig(dir)
+			cfg.Method.Name = c.method
 			if c.change != nil {
 				c.change(&cfg)
 			}
