@@ -194,6 +194,9 @@ func (g grouping) part(d *trajectory.Dataset, rho [][]float64, alone bool) (any,
 func taken(d *trajectory.Dataset, rho [][]float64, persons []int) (out [][]float64) {
 	for _, of := range rho {
 		var some []float64
+		if of != nil {
+			some = make([]float64, 0, d.Rows())
+		}
 		for _, p := range persons {
 			if of != nil {
 				some = append(some, of[d.EpisodeStart[d.PersonStart[p]]:d.EpisodeStart[d.PersonStart[p+1]]]...)

@@ -12,7 +12,8 @@ import (
 // learnRows are what is learned from: the place of each row's covariates, its action, weight and
 // return, and what part of its person it is.
 type learnRows struct {
-	bins    [][]int // of covariates; the state alone of a table, nil where there is none
+	covers  int   // how many covariates there are; the state alone of a table
+	bins    []int // row by row, of covariates
 	action  []int32
 	weight  []float64
 	returns []float64
@@ -31,7 +32,7 @@ func (q *learnQuestion) read(d *trajectory.Dataset) (learnRows, error) {
 		return learnRows{}, err
 	}
 	s := all[0]
-	rows := learnRows{from: []int{0}}
+	rows := learnRows{covers: len(q.names), from: []int{0}}
 	columns := make([]int, len(q.names))
 	for i, name := range q.names {
 		if columns[i] = d.Column(name); columns[i] < 0 {
@@ -74,31 +75,33 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 	returns := 0.0
 	for row := hi - 1; row >= lo; row-- {
 		returns = s.Data.Reward[row] + s.Gamma(row)*returns
-		bins := q.place(s.Data.Observation(row), columns)
-		if action := s.Data.Action[row]; bins != nil && action >= 0 && int(action) < q.grid.Actions {
-			rows.bins, rows.action = append(rows.bins, bins), append(rows.action, action)
+		bins, known := q.place(rows.bins, s.Data.Observation(row), columns)
+		if action := s.Data.Action[row]; known && action >= 0 && int(action) < q.grid.Actions {
+			rows.bins, rows.action = bins, append(rows.action, action)
 			rows.weight = append(rows.weight, min(1/(s.Data.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
 			rows.returns, rows.part = append(rows.returns, q.returned(returns)), append(rows.part, part)
 		}
 	}
 }
 
-// place is the bins of covariates, or the state; nil where it cannot be read.
-func (q *learnQuestion) place(observation []float64, columns []int) []int {
-	bins := make([]int, len(columns))
+// place adds the bins of covariates, or the state; false where it cannot be read.
+func (q *learnQuestion) place(bins []int, observation []float64, columns []int) ([]int, bool) {
 	for i, c := range columns {
 		x := observation[c]
 		switch {
 		case q.states == nil:
-			bins[i] = q.grid.Bin(i, x)
+			bins = append(bins, q.grid.Bin(i, x))
 		case x >= 0 && x < float64(q.states.States()):
-			bins[i] = int(x)
+			bins = append(bins, int(x))
 		default:
-			return nil
+			return nil, false
 		}
 	}
-	return bins
+	return bins, true
 }
+
+// at are the bins of a row.
+func (r *learnRows) at(row int) []int { return r.bins[row*r.covers : (row+1)*r.covers] }
 
 // returned is a return cut to its public range.
 func (q *learnQuestion) returned(g float64) float64 {

@@ -63,7 +63,7 @@ func (q *learnQuestion) cells(round int) int {
 // action, in the cell of every covariate. What actions have in common does not matter to a
 // choice among them, and is left out.
 func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, base baseline) {
-	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-base.of(rows.bins[row][0])), int(rows.action[row])
+	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-base.of(rows.at(row)[0])), int(rows.action[row])
 	common := x / float64(q.grid.Actions)
 	write := func(cells []float64) {
 		for a := range cells {
@@ -72,12 +72,12 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, b
 		cells[action] += x
 	}
 	if q.states != nil {
-		at := rows.bins[row][0] * q.grid.Actions
+		at := rows.at(row)[0] * q.grid.Actions
 		write(v[at : at+q.grid.Actions])
 		return
 	}
-	node := t.Node(rows.bins[row])
-	for j, bin := range rows.bins[row] {
+	node := t.Node(rows.at(row))
+	for j, bin := range rows.at(row) {
 		at := q.grid.Cell(node, j, bin, 0)
 		write(v[at : at+q.grid.Actions])
 	}
@@ -132,7 +132,7 @@ func (q *learnQuestion) first(v []float64, rows learnRows, row int) {
 		return
 	}
 	scale := 1 / (math.Sqrt2 * float64(q.public.decisions()))
-	state := rows.bins[row][0]
+	state := rows.at(row)[0]
 	v[2*state] += x * scale
 	v[2*state+1] += rows.part[row] * scale
 }

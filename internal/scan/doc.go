@@ -2,6 +2,7 @@
 // curator what is wrong or doubtful in them. It knows no ledger; its errors and notices are
 // for the curator alone.
 //
-// Data are read whole, in parts of one reader, in stretches by several, or as one shard of
-// many. What a release rests on is the same bit for bit whichever way they are read.
+// Data are read in parts: in stretches by several readers, by one reader whose parts go to
+// several, as a shard, or as one part, where a method needs that or to tell a fault. What a release
+// rests on is the same bit for bit.
 package scan
