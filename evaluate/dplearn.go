@@ -40,6 +40,13 @@ type DPLearn struct {
 	// MaxWeight is the public cap on weights; 0 means as in [DPIS], and for what is learned
 	// what suits the budget.
 	MaxWeight float64 `json:"max_weight,omitempty"`
+	// Budget is the largest share of persons who may get another action than 0; 0 means any.
+	Budget float64 `json:"budget,omitempty"`
+	// Monotone says of columns "up", where the number of the action must not fall as the column
+	// rises and all else is alike, or "down".
+	Monotone map[string]string `json:"monotone,omitempty"`
+	// Never are actions that must not be taken somewhere.
+	Never []Forbidden `json:"never,omitempty"`
 }
 
 // Learned is a policy with its certificate.
@@ -106,6 +113,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 		return draft{}, err
 	}
 	s.facts["learned_from"] = q.learnOn
+	s.notes = append(s.notes, m.limited()...)
 	if q.states == nil {
 		s.facts["depth"], s.facts["bins"] = q.depth, q.grid.Bins
 	}
@@ -133,6 +141,9 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 		return refuse(ErrPublic, "the public range of a return is a single point; give problem.reward or problem.return a width")
 	}
 	if err := q.covariates(m, method); err != nil {
+		return q, err
+	}
+	if err := q.limits(m, method); err != nil {
 		return q, err
 	}
 	if p.decisions() > 1 && q.states == nil {

@@ -17,7 +17,8 @@ type learnRows struct {
 	weight  []float64
 	returns []float64
 	part    []float64
-	from    []int // by person
+	banned  []uint8 // actions that must not be taken there, a bit each
+	from    []int   // by person
 }
 
 // read checks that every policy can be asked about every row, so that nothing fails once noise
@@ -74,30 +75,34 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 	returns := 0.0
 	for row := hi - 1; row >= lo; row-- {
 		returns = s.Data.Reward[row] + s.Gamma(row)*returns
-		bins := q.place(s.Data.Observation(row), columns)
+		bins, banned := q.place(s.Data.Observation(row), columns)
 		if action := s.Data.Action[row]; bins != nil && action >= 0 && int(action) < q.grid.Actions {
 			rows.bins, rows.action = append(rows.bins, bins), append(rows.action, action)
 			rows.weight = append(rows.weight, min(1/(s.Data.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
 			rows.returns, rows.part = append(rows.returns, q.returned(returns)), append(rows.part, part)
+			rows.banned = append(rows.banned, banned)
 		}
 	}
 }
 
-// place is the bins of covariates, or the state; nil where it cannot be read.
-func (q *learnQuestion) place(observation []float64, columns []int) []int {
-	bins := make([]int, len(columns))
+// place is the bins of covariates, or the state, and the actions that must not be taken there;
+// nil where it cannot be read.
+func (q *learnQuestion) place(observation []float64, columns []int) (bins []int, banned uint8) {
+	at := make([]float64, len(columns))
+	bins = make([]int, len(columns))
 	for i, c := range columns {
 		x := observation[c]
+		at[i] = x
 		switch {
 		case q.states == nil:
 			bins[i] = q.grid.Bin(i, x)
 		case x >= 0 && x < float64(q.states.States()):
 			bins[i] = int(x)
 		default:
-			return nil
+			return nil, 0
 		}
 	}
-	return bins
+	return bins, q.grid.Banned(at)
 }
 
 // returned is a return cut to its public range.

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
@@ -16,7 +17,7 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 	for round := range q.depth + 1 {
 		clip := 1.0
 		if round > 0 {
-			clip = q.clip(base)
+			clip = q.clip(base) * q.beside()
 		}
 		v := make([]float64, q.cells(round))
 		sum, err := mechanism.NewVectorSum(len(v), clip, q.noise[round], q.public.Privacy.noise())
@@ -42,7 +43,7 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 		case round == 0:
 			base = q.baseline(noisy)
 		case q.states == nil:
-			q.grid.Grow(&t, noisy, q.noise[round]*clip)
+			q.grid.Grow(&t, q.sums(noisy, round, base))
 		}
 	}
 	return sums, nil
@@ -50,6 +51,15 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 
 // cells is the number of sums of a round.
 func (q *learnQuestion) cells(round int) int {
+	n := q.gains(round)
+	if round > 0 && q.grid.Treated > 0 {
+		n += n / q.grid.Actions
+	}
+	return n
+}
+
+// gains is how many of them are about returns.
+func (q *learnQuestion) gains(round int) int {
 	switch {
 	case round == 0:
 		return q.firstCells()
@@ -59,39 +69,79 @@ func (q *learnQuestion) cells(round int) int {
 	return q.grid.Cells(1 << (round - 1))
 }
 
+// beside is by how much numbers of persons lengthen what a person adds to a round.
+func (q *learnQuestion) beside() float64 {
+	if q.grid.Treated > 0 {
+		return 1 / math.Sqrt(1-personsShare)
+	}
+	return 1
+}
+
+// person is what a person counts as in a cell beside gains of a clip.
+func (q *learnQuestion) person(clip float64) float64 {
+	return clip * math.Sqrt(personsShare/(1-personsShare)/float64(len(q.names)))
+}
+
+// sums are the noisy sums of a round.
+func (q *learnQuestion) sums(noisy []float64, round int, base baseline) rule.Sums {
+	clip := q.clip(base)
+	s := rule.Sums{Gains: noisy[:q.gains(round)], GainSD: q.noise[round] * clip * q.beside()}
+	if q.grid.Treated > 0 {
+		one := q.person(clip)
+		s.PersonsSD = s.GainSD / one
+		for _, x := range noisy[len(s.Gains):] {
+			s.Persons = append(s.Persons, x/one)
+		}
+	}
+	return s
+}
+
 // add writes what a row adds: by how much its return differs from the mean, weighted, under its
 // action, in the cell of every covariate. What actions have in common does not matter to a
-// choice among them, and is left out.
+// choice among them, and is left out; so is a row whose action must not be taken there. Under a
+// limit on who is treated the persons count too.
 func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, base baseline) {
 	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-base.of(rows.bins[row][0])), int(rows.action[row])
-	common := x / float64(q.grid.Actions)
-	write := func(cells []float64) {
-		for a := range cells {
-			cells[a] -= common
+	banned, k := rows.banned[row], q.grid.Actions
+	if banned>>action&1 == 1 {
+		x = 0
+	}
+	common := x / float64(k-bits.OnesCount8(banned))
+	counts := len(v) // where they begin
+	var one float64
+	if q.grid.Treated > 0 {
+		counts, one = len(v)/(k+1)*k, rows.part[row]*q.person(q.clip(base))
+	}
+	write := func(at int) {
+		for a := range k {
+			if banned>>a&1 == 0 {
+				v[at+a] -= common
+			}
 		}
-		cells[action] += x
+		v[at+action] += x
+		if counts < len(v) {
+			v[counts+at/k] += one
+		}
 	}
 	if q.states != nil {
-		at := rows.bins[row][0] * q.grid.Actions
-		write(v[at : at+q.grid.Actions])
+		write(rows.bins[row][0] * k)
 		return
 	}
 	node := t.Node(rows.bins[row])
 	for j, bin := range rows.bins[row] {
-		at := q.grid.Cell(node, j, bin, 0)
-		write(v[at : at+q.grid.Actions])
+		write(q.grid.Cell(node, j, bin, 0))
 	}
 }
 
 // rule is the policy that follows from the sums.
 func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
-	if q.states != nil {
-		return rule.TableNodes(q.names[0], rule.Table(sums[1], q.grid.Actions), q.grid.Actions)
-	}
 	base := q.baseline(sums[0])
+	if q.states != nil {
+		return rule.TableNodes(q.names[0], q.grid.Table(q.sums(sums[1], 1, base), q.grid.Actions), q.grid.Actions)
+	}
 	var t rule.Tree
 	for round, s := range sums[1:] {
-		q.grid.Grow(&t, s, q.noise[1+round]*q.clip(base))
+		q.grid.Grow(&t, q.sums(s, 1+round, base))
 	}
 	return q.grid.Nodes(t, q.names)
 }
