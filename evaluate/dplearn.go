@@ -14,8 +14,8 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// DPLearn learns a policy, a tree over covariates for a single decision or a table over numbered
-// states for any number of them, and certifies what it is worth. [Public.Target] stands for it: the uniform policy over
+// DPLearn learns a policy, a tree or scores that are linear in covariates for a single decision
+// or a table over numbered states for any number of them, and certifies what it is worth. [Public.Target] stands for it: the uniform policy over
 // the actions.
 //
 // A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, of
@@ -30,6 +30,9 @@ import (
 // Clip: l2, of the outcomes' public range times the cap on weights. Event: dp.Gaussian, that of
 // one half. Proof: docs/proofs/learn.md.
 type DPLearn struct {
+	// Rule is tree, which "" means, or linear: the action whose score, an intercept and a weight
+	// for each covariate, is largest. Limits are on trees and tables.
+	Rule string `json:"rule,omitempty"`
 	// Depth is that of the tree, 1 to 3; 0 means 2. Of numbered states a table is made.
 	Depth int `json:"depth,omitempty"`
 	// Bins is into how many equal parts the range of a covariate is cut, at whose ends a tree
@@ -51,7 +54,7 @@ type DPLearn struct {
 
 // Learned is a policy with its certificate.
 type Learned struct {
-	// Policy is the policy as a file of kind tree.
+	// Policy is the policy as a file, of kind tree or, of a linear rule, soft-greedy.
 	Policy PolicyFile `json:"policy"`
 	// OverLogged is what the policy is worth more than the logged one at least, and OverConstant
 	// more than the best constant action, each with 95% confidence by itself.
@@ -59,13 +62,15 @@ type Learned struct {
 	OverConstant float64 `json:"over_best_constant_at_least"`
 }
 
-// PolicyFile is a decision tree in the form of docs/policies.md.
+// PolicyFile is a decision tree, or the scores of actions, in the form of docs/policies.md.
 type PolicyFile struct {
 	Schema    string        `json:"schema"`
 	Kind      string        `json:"kind"`
 	Inputs    []string      `json:"inputs"`
-	Precision string        `json:"precision"`
-	Nodes     []policy.Node `json:"nodes"`
+	Precision string        `json:"precision,omitempty"`
+	Nodes     []policy.Node `json:"nodes,omitempty"`
+	Weights   [][]float64   `json:"weights,omitempty"`
+	Intercept []float64     `json:"intercept,omitempty"`
 }
 
 const (
@@ -88,6 +93,7 @@ type learnQuestion struct {
 	names   []string
 	grid    rule.Grid      // of a tree
 	states  feature.Finite // of a table; nil of a tree
+	scores  bool           // of a linear rule
 	depth   int            // rounds of sums
 	learnOn int64          // persons
 	noise   []float64      // multipliers: of the mean, and of every round
@@ -114,7 +120,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	}
 	s.facts["learned_from"] = q.learnOn
 	s.notes = append(s.notes, m.limited()...)
-	if q.states == nil {
+	if q.states == nil && !q.scores {
 		s.facts["depth"], s.facts["bins"] = q.depth, q.grid.Bins
 	}
 	return draft{
@@ -146,6 +152,9 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if err := q.limits(m, method); err != nil {
 		return q, err
 	}
+	if err := q.linear(m, method); err != nil {
+		return q, err
+	}
 	if p.decisions() > 1 && q.states == nil {
 		return refuse(ErrPublic, "an episode has up to %d decisions, and trees are learned for one; give numbered states, or set problem.horizon or episode_horizon to 1 where that is so", p.decisions())
 	}
@@ -166,7 +175,10 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 		before = valuesShare
 	}
 	shares := []float64{before}
-	for round := range q.depth { // twice as much for each level, of whose nodes each has half of the persons
+	if q.scores {
+		shares = []float64{meanShare, normsShare, productsShare, 1 - meanShare - normsShare - productsShare}
+	}
+	for round := range q.depth + 1 - len(shares) { // twice as much for each level, of whose nodes each has half of the persons
 		shares = append(shares, (1-before)*float64(int(1)<<round)/float64(int(1)<<q.depth-1))
 	}
 	var err error
@@ -255,8 +267,7 @@ func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 		if err != nil {
 			return nil, err
 		}
-		nodes := q.rule(sums)
-		learned, err := policy.NewTree(q.names, nodes, false)
+		learned, err := q.policy(sums).policy()
 		if err != nil {
 			return nil, err
 		}

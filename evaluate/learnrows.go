@@ -17,8 +17,9 @@ type learnRows struct {
 	weight  []float64
 	returns []float64
 	part    []float64
-	banned  []uint8 // actions that must not be taken there, a bit each
-	from    []int   // by person
+	banned  []uint8     // actions that must not be taken there, a bit each
+	terms   [][]float64 // of a linear rule
+	from    []int       // by person
 }
 
 // read checks that every policy can be asked about every row, so that nothing fails once noise
@@ -81,6 +82,11 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 			rows.weight = append(rows.weight, min(1/(s.Data.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
 			rows.returns, rows.part = append(rows.returns, q.returned(returns)), append(rows.part, part)
 			rows.banned = append(rows.banned, banned)
+			if q.scores {
+				terms := make([]float64, q.grid.Dim())
+				q.grid.Terms(terms, at(s.Data.Observation(row), columns))
+				rows.terms = append(rows.terms, terms)
+			}
 		}
 	}
 }
@@ -88,11 +94,8 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 // place is the bins of covariates, or the state, and the actions that must not be taken there;
 // nil where it cannot be read.
 func (q *learnQuestion) place(observation []float64, columns []int) (bins []int, banned uint8) {
-	at := make([]float64, len(columns))
 	bins = make([]int, len(columns))
-	for i, c := range columns {
-		x := observation[c]
-		at[i] = x
+	for i, x := range at(observation, columns) {
 		switch {
 		case q.states == nil:
 			bins[i] = q.grid.Bin(i, x)
@@ -102,7 +105,16 @@ func (q *learnQuestion) place(observation []float64, columns []int) (bins []int,
 			return nil, 0
 		}
 	}
-	return bins, q.grid.Banned(at)
+	return bins, q.grid.Banned(at(observation, columns))
+}
+
+// at are the columns of an observation.
+func at(observation []float64, columns []int) []float64 {
+	out := make([]float64, len(columns))
+	for i, c := range columns {
+		out[i] = observation[c]
+	}
+	return out
 }
 
 // returned is a return cut to its public range.

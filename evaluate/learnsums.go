@@ -16,7 +16,10 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 	var t rule.Tree
 	for round := range q.depth + 1 {
 		clip := 1.0
-		if round > 0 {
+		switch {
+		case round > 0 && q.scores:
+			clip = q.linearClip(round, sums)
+		case round > 0:
 			clip = q.clip(base) * q.beside()
 		}
 		v := make([]float64, q.cells(round))
@@ -26,7 +29,12 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 		}
 		noisy, err := mechanism.Total(sum, len(persons), func(i int) error {
 			clear(v)
-			for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
+			from, to := rows.from[persons[i]], rows.from[persons[i]+1]
+			if round > 0 && q.scores {
+				q.addLinear(v, round, rows, from, to, base)
+				return sum.Add(v)
+			}
+			for row := from; row < to; row++ {
 				if round == 0 {
 					q.first(v, rows, row)
 				} else {
@@ -42,7 +50,7 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 		switch {
 		case round == 0:
 			base = q.baseline(noisy)
-		case q.states == nil:
+		case q.states == nil && !q.scores:
 			q.grid.Grow(&t, q.sums(noisy, round, base))
 		}
 	}
@@ -63,6 +71,8 @@ func (q *learnQuestion) gains(round int) int {
 	switch {
 	case round == 0:
 		return q.firstCells()
+	case q.scores:
+		return q.linearCells(round)
 	case q.states != nil:
 		return q.states.States() * q.grid.Actions
 	}

@@ -38,6 +38,8 @@ func replayMutants() []mutant {
 			edits: edits{{"case p.AtMost < r[1]:", "case p.AtMost < r[0]:"}}},
 		{name: "learn: what is forbidden counts for it", in: "evaluate", run: "WhatIsForbidden",
 			edits: edits{{"banned>>action&1 == 1 {\n\t\tx = 0", "banned>>action&1 == 2 {\n\t\tx = 0"}}},
+		{name: "learn: products as they are stored", in: "evaluate/internal/rule", run: "LeastSquares",
+			edits: edits{{"products[at]/math.Sqrt2)", "products[at])"}}},
 		{name: "experiment: half of the noise", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"return mechanism.NewSplit(multiplier,", "return mechanism.NewSplit(multiplier/2,"}}},
 		{name: "experiment: half of the noise of the moments", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",

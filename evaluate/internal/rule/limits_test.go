@@ -2,6 +2,7 @@ package rule_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -41,16 +42,19 @@ func TestATreeKeepsItsLimits(t *testing.T) {
 			g.Grow(&tree, s)
 		}
 		nodes := g.Nodes(tree, names)
-		x := rapid.SliceOfN(rapid.Float64Range(-0.2, 1.2), 3, 3).Draw(r, "x")
-		one := chosen(r, names, nodes, x, g.Actions)
-		if g.Banned(x)>>one&1 == 1 {
-			r.Fatalf("action %d is taken at %v, against %+v", one, x, g.Never)
-		}
-		for j := range g.Order {
-			y := slices.Clone(x)
-			y[j] += rapid.Float64Range(0, 1).Draw(r, "more")
-			if two := chosen(r, names, nodes, y, g.Actions); g.Order[j]*(two-one) < 0 {
-				r.Fatalf("%d at %v and %d at %v, where the order of covariate %d is %d: %+v", one, x, two, y, j, g.Order[j], tree)
+		points := rand.New(rand.NewPCG(rapid.Uint64().Draw(r, "points"), 0))
+		for range 60 {
+			x := []float64{points.Float64(), points.Float64(), 1.4*points.Float64() - 0.2}
+			one := chosen(r, names, nodes, x, g.Actions)
+			if g.Banned(x)>>one&1 == 1 {
+				r.Fatalf("action %d is taken at %v, against %+v", one, x, g.Never)
+			}
+			for j := range g.Order {
+				y := slices.Clone(x)
+				y[j] += points.Float64()
+				if two := chosen(r, names, nodes, y, g.Actions); g.Order[j]*(two-one) < 0 {
+					r.Fatalf("%d at %v and %d at %v, where the order of covariate %d is %d: %+v", one, x, two, y, j, g.Order[j], tree)
+				}
 			}
 		}
 		if g.Treated > 0 {
