@@ -118,13 +118,17 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	outlook, err := q.outlook()
+	if err != nil {
+		return draft{}, err
+	}
 	s.facts["learned_from"] = q.learnOn
 	s.notes = append(s.notes, m.limited()...)
 	if q.states == nil && !q.scores {
 		s.facts["depth"], s.facts["bins"] = q.depth, q.grid.Bins
 	}
 	return draft{
-		method: method, public: p, event: gaussians(all...), prepare: whole(q.prepare), outcome: q.again, summary: s, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
+		method: method, public: p, event: gaussians(all...), prepare: whole(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
 		drawn: dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}},
 	}, nil
 }

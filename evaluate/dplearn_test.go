@@ -121,7 +121,7 @@ func TestLearningRefuses(t *testing.T) {
 		"trees are learned for one":             {evaluate.DPLearn{}, func(p *evaluate.Public) { p.Horizon, p.OneDecision = 3, false }},
 		"2 to 8":                                {evaluate.DPLearn{}, func(p *evaluate.Public) { p.Target, _ = policy.NewUniform(9) }},
 		"depth is 4":                            {evaluate.DPLearn{Depth: 4}, nil},
-		"want tree or linear":                       {evaluate.DPLearn{Rule: "forest"}, nil},
+		"want tree or linear":                   {evaluate.DPLearn{Rule: "forest"}, nil},
 		"the rule is linear; leave them out":    {evaluate.DPLearn{Rule: "linear", Bins: 4}, nil},
 		"limits on trees and tables":            {evaluate.DPLearn{Rule: "linear", Budget: 0.3}, nil},
 		"share is 1":                            {evaluate.DPLearn{Share: 1}, nil},

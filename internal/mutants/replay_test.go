@@ -40,6 +40,8 @@ func replayMutants() []mutant {
 			edits: edits{{"banned>>action&1 == 1 {\n\t\tx = 0", "banned>>action&1 == 2 {\n\t\tx = 0"}}},
 		{name: "learn: products as they are stored", in: "evaluate/internal/rule", run: "LeastSquares",
 			edits: edits{{"products[at]/math.Sqrt2)", "products[at])"}}},
+		{name: "learn: an outlook on every second study", in: "evaluate", run: "Outlook",
+			edits: edits{{"const often = 1 + 0.8416/1.645", "const often = 1"}}},
 		{name: "experiment: half of the noise", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"return mechanism.NewSplit(multiplier,", "return mechanism.NewSplit(multiplier/2,"}}},
 		{name: "experiment: half of the noise of the moments", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
