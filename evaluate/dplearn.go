@@ -94,9 +94,9 @@ type learnQuestion struct {
 	grid    rule.Grid      // of a tree
 	states  feature.Finite // of a table; nil of a tree
 	scores  bool           // of a linear rule
-	depth   int            // rounds of sums
+	rounds  []roundKind    // of sums
 	learnOn int64          // persons
-	noise   []float64      // multipliers: of the mean, and of every round
+	noise   []float64      // multipliers, of every round
 	most    float64        // cap on weights
 	judge   quantities     // of the other half
 	of      vouched
@@ -125,7 +125,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	s.facts["learned_from"] = q.learnOn
 	s.notes = append(s.notes, m.limited()...)
 	if q.states == nil && !q.scores {
-		s.facts["depth"], s.facts["bins"] = q.depth, q.grid.Bins
+		s.facts["depth"], s.facts["bins"] = len(q.rounds)-1, q.grid.Bins
 	}
 	return draft{
 		method: method, public: p, event: gaussians(all...), prepare: whole(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
@@ -135,7 +135,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 
 // question checks the parameters.
 func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
-	q := learnQuestion{public: p, depth: 1}
+	q := learnQuestion{public: p}
 	q.grid.Actions = p.Target.Actions()
 	refuse := func(sentinel error, text string, args ...any) (learnQuestion, error) {
 		return q, fmt.Errorf("%w: %s: "+text, append([]any{sentinel, method}, args...)...)
@@ -150,7 +150,8 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	case !(p.Returns().Width() > 0):
 		return refuse(ErrPublic, "the public range of a return is a single point; give problem.reward or problem.return a width")
 	}
-	if err := q.covariates(m, method); err != nil {
+	levels, err := q.covariates(m, method)
+	if err != nil {
 		return q, err
 	}
 	if err := q.limits(m, method); err != nil {
@@ -174,37 +175,25 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if min(q.learnOn, rest) < 1 {
 		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
 	}
-	before := meanShare
-	if p.decisions() > 1 {
-		before = valuesShare
-	}
-	shares := []float64{before}
-	if q.scores {
-		shares = []float64{meanShare, normsShare, productsShare, 1 - meanShare - normsShare - productsShare}
-	}
-	for round := range q.depth + 1 - len(shares) { // twice as much for each level, of whose nodes each has half of the persons
-		shares = append(shares, (1-before)*float64(int(1)<<round)/float64(int(1)<<q.depth-1))
-	}
-	var err error
-	if q.noise, err = multipliers(*p.Privacy, shares...); err != nil {
+	if q.noise, err = multipliers(*p.Privacy, q.plan(levels)...); err != nil {
 		return q, err
 	}
 	return q, q.judges(m, method, rest)
 }
 
-// covariates says over what the rule is made.
-func (q *learnQuestion) covariates(m DPLearn, method string) error {
+// covariates says over what the rule is made, and how many levels a tree has.
+func (q *learnQuestion) covariates(m DPLearn, method string) (levels int, err error) {
 	f := q.public.Features
 	if finite, ok := f.(feature.Finite); ok {
 		if m.Depth != 0 || m.Bins != 0 {
-			return fmt.Errorf("%w: %s: depth and bins are those of a tree, and numbered states have a table; leave them out", ErrMethod, method)
+			return 0, fmt.Errorf("%w: %s: depth and bins are those of a tree, and numbered states have a table; leave them out", ErrMethod, method)
 		}
 		q.states, q.names = finite, finite.Columns()
-		return nil
+		return 1, nil
 	}
 	ranged, ok := f.(interface{ Ranges() []feature.Range })
 	if !ok || ranged.Ranges() == nil {
-		return fmt.Errorf("%w: %s: a tree asks about columns with public ranges; give features of kind columns, without intercept and products, or numbered states", ErrMethod, method)
+		return 0, fmt.Errorf("%w: %s: a tree asks about columns with public ranges; give features of kind columns, without intercept and products, or numbered states", ErrMethod, method)
 	}
 	depth, bins := m.Depth, m.Bins
 	if depth == 0 {
@@ -214,17 +203,17 @@ func (q *learnQuestion) covariates(m DPLearn, method string) error {
 		bins = defaultRuleBins
 	}
 	if depth < 1 || depth > mostDepth || bins < 2 || bins > mostRuleBins {
-		return fmt.Errorf("%w: %s: depth is %d and bins is %d; want 1 to %d and 2 to %d", ErrMethod, method, depth, bins, mostDepth, mostRuleBins)
+		return 0, fmt.Errorf("%w: %s: depth is %d and bins is %d; want 1 to %d and 2 to %d", ErrMethod, method, depth, bins, mostDepth, mostRuleBins)
 	}
-	q.names, q.depth = f.Columns(), depth
+	q.names = f.Columns()
 	q.grid.Bins = bins
 	for _, r := range ranged.Ranges() {
 		q.grid.Lows, q.grid.Highs = append(q.grid.Lows, r.Low), append(q.grid.Highs, r.High)
 	}
 	if n := q.grid.Cells(1 << (depth - 1)); n > mostCells {
-		return fmt.Errorf("%w: %s: covariates, bins, actions and depth make %d cells; want at most %d", ErrPublic, method, n, mostCells)
+		return 0, fmt.Errorf("%w: %s: covariates, bins, actions and depth make %d cells; want at most %d", ErrPublic, method, n, mostCells)
 	}
-	return nil
+	return depth, nil
 }
 
 // judges plans what the other half is asked.

@@ -56,8 +56,8 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 	if err := diagnostic(r, learnedSumsName, &sums); err != nil {
 		return nil, err
 	}
-	if len(sums) != q.depth+1 {
-		return nil, fmt.Errorf("diagnostics.learning holds %d rounds; want %d", len(sums), q.depth+1)
+	if len(sums) != len(q.rounds) {
+		return nil, fmt.Errorf("diagnostics.learning holds %d rounds; want %d", len(sums), len(q.rounds))
 	}
 	for round, of := range sums {
 		if len(of) != q.cells(round) {

@@ -14,33 +14,15 @@ import (
 func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) (sums [][]float64, err error) {
 	var base baseline
 	var t rule.Tree
-	for round := range q.depth + 1 {
-		clip := 1.0
-		switch {
-		case round > 0 && q.scores:
-			clip = q.linearClip(round, sums)
-		case round > 0:
-			clip = q.clip(base) * q.beside()
-		}
+	for round := range q.rounds {
 		v := make([]float64, q.cells(round))
-		sum, err := mechanism.NewVectorSum(len(v), clip, q.noise[round], q.public.Privacy.noise())
+		sum, err := mechanism.NewVectorSum(len(v), q.clipOf(round, sums), q.noise[round], q.public.Privacy.noise())
 		if err != nil {
 			return nil, err
 		}
 		noisy, err := mechanism.Total(sum, len(persons), func(i int) error {
 			clear(v)
-			from, to := rows.from[persons[i]], rows.from[persons[i]+1]
-			if round > 0 && q.scores {
-				q.addLinear(v, round, rows, from, to, base)
-				return sum.Add(v)
-			}
-			for row := from; row < to; row++ {
-				if round == 0 {
-					q.first(v, rows, row)
-				} else {
-					q.add(v, t, rows, row, base)
-				}
-			}
+			q.person(v, round, t, rows, rows.from[persons[i]], rows.from[persons[i]+1], base)
 			return sum.Add(v)
 		}, src)
 		if err != nil {
@@ -51,32 +33,10 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 		case round == 0:
 			base = q.baseline(noisy)
 		case q.states == nil && !q.scores:
-			q.grid.Grow(&t, q.sums(noisy, round, base))
+			q.grid.Grow(&t, q.sums(sums, round))
 		}
 	}
 	return sums, nil
-}
-
-// cells is the number of sums of a round.
-func (q *learnQuestion) cells(round int) int {
-	n := q.gains(round)
-	if round > 0 && q.grid.Treated > 0 {
-		n += n / q.grid.Actions
-	}
-	return n
-}
-
-// gains is how many of them are about returns.
-func (q *learnQuestion) gains(round int) int {
-	switch {
-	case round == 0:
-		return q.firstCells()
-	case q.scores:
-		return q.linearCells(round)
-	case q.states != nil:
-		return q.states.States() * q.grid.Actions
-	}
-	return q.grid.Cells(1 << (round - 1))
 }
 
 // beside is by how much numbers of persons lengthen what a person adds to a round.
@@ -87,17 +47,17 @@ func (q *learnQuestion) beside() float64 {
 	return 1
 }
 
-// person is what a person counts as in a cell beside gains of a clip.
-func (q *learnQuestion) person(clip float64) float64 {
-	return clip * math.Sqrt(personsShare/(1-personsShare)/float64(len(q.names)))
+// one is what a person counts as in a cell beside gains about a baseline.
+func (q *learnQuestion) one(base baseline) float64 {
+	return q.largest(base) * math.Sqrt(personsShare/(1-personsShare)/float64(len(q.names)))
 }
 
-// sums are the noisy sums of a round.
-func (q *learnQuestion) sums(noisy []float64, round int, base baseline) rule.Sums {
-	clip := q.clip(base)
-	s := rule.Sums{Gains: noisy[:q.gains(round)], GainSD: q.noise[round] * clip * q.beside()}
+// sums are the noisy sums of a round of gains.
+func (q *learnQuestion) sums(all [][]float64, round int) rule.Sums {
+	noisy := all[round]
+	s := rule.Sums{Gains: noisy[:q.gains(round)], GainSD: q.noise[round] * q.clipOf(round, all)}
 	if q.grid.Treated > 0 {
-		one := q.person(clip)
+		one := q.one(q.baseline(all[0]))
 		s.PersonsSD = s.GainSD / one
 		for _, x := range noisy[len(s.Gains):] {
 			s.Persons = append(s.Persons, x/one)
@@ -120,7 +80,7 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, b
 	counts := len(v) // where they begin
 	var one float64
 	if q.grid.Treated > 0 {
-		counts, one = len(v)/(k+1)*k, rows.part[row]*q.person(q.clip(base))
+		counts, one = len(v)/(k+1)*k, rows.part[row]*q.one(base)
 	}
 	write := func(at int) {
 		for a := range k {
@@ -145,27 +105,32 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, b
 
 // rule is the policy that follows from the sums.
 func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
-	base := q.baseline(sums[0])
+	last := len(sums) - 1
 	if q.states != nil {
-		return rule.TableNodes(q.names[0], q.grid.Table(q.sums(sums[1], 1, base), q.grid.Actions), q.grid.Actions)
+		return rule.TableNodes(q.names[0], q.grid.Table(q.sums(sums, last), q.grid.Actions), q.grid.Actions)
 	}
 	var t rule.Tree
-	for round, s := range sums[1:] {
-		q.grid.Grow(&t, q.sums(s, 1+round, base))
+	for round := 1; round <= last; round++ {
+		q.grid.Grow(&t, q.sums(sums, round))
 	}
 	return q.grid.Nodes(t, q.names)
 }
 
-// clip is the largest norm of what a person adds to a round about the baseline. Of several
-// decisions it is what as many would add that lie a quarter of the range away: more is cut.
-func (q *learnQuestion) clip(base baseline) float64 {
+// largest is the largest norm of what a person adds to a round of gains about the baseline. Of
+// several decisions it is what as many would add that lie a quarter of the range away: more is
+// cut.
+func (q *learnQuestion) largest(base baseline) float64 {
 	returns := q.public.Returns()
 	centred := 1 - 1/float64(q.grid.Actions)
 	if n := q.public.decisions(); n > 1 {
 		return q.most * returns.Width() / 4 * math.Sqrt(centred*float64(n))
 	}
+	parts := max(q.grid.Covariates(), 1)
+	if q.scores {
+		parts = q.grid.Dim()
+	}
 	mean := base.of(0)
-	return q.most * max(returns.Max-mean, mean-returns.Min) * math.Sqrt(centred*float64(max(q.grid.Covariates(), 1)))
+	return q.most * max(returns.Max-mean, mean-returns.Min) * math.Sqrt(centred*float64(parts))
 }
 
 // baseline is what returns are compared with: one number, or one for each state.
