@@ -14,8 +14,8 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// DPLearn learns a policy, a tree over covariates for a single decision or a table over numbered
-// states for any number of them, and certifies what it is worth. [Public.Target] stands for it: the uniform policy over
+// DPLearn learns a policy, a tree or scores that are linear in covariates for a single decision
+// or a table over numbered states for any number of them, and certifies what it is worth. [Public.Target] stands for it: the uniform policy over
 // the actions.
 //
 // A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, of
@@ -30,6 +30,9 @@ import (
 // Clip: l2, of the outcomes' public range times the cap on weights. Event: dp.Gaussian, that of
 // one half. Proof: docs/proofs/learn.md.
 type DPLearn struct {
+	// Rule is tree, which "" means, or linear: the action whose score, an intercept and a weight
+	// for each covariate, is largest. Limits are on trees and tables.
+	Rule string `json:"rule,omitempty"`
 	// Depth is that of the tree, 1 to 3; 0 means 2. Of numbered states a table is made.
 	Depth int `json:"depth,omitempty"`
 	// Bins is into how many equal parts the range of a covariate is cut, at whose ends a tree
@@ -40,11 +43,18 @@ type DPLearn struct {
 	// MaxWeight is the public cap on weights; 0 means as in [DPIS], and for what is learned
 	// what suits the budget.
 	MaxWeight float64 `json:"max_weight,omitempty"`
+	// Budget is the largest share of persons who may get another action than 0; 0 means any.
+	Budget float64 `json:"budget,omitempty"`
+	// Monotone says of columns "up", where the number of the action must not fall as the column
+	// rises and all else is alike, or "down".
+	Monotone map[string]string `json:"monotone,omitempty"`
+	// Never are actions that must not be taken somewhere.
+	Never []Forbidden `json:"never,omitempty"`
 }
 
 // Learned is a policy with its certificate.
 type Learned struct {
-	// Policy is the policy as a file of kind tree.
+	// Policy is the policy as a file, of kind tree or, of a linear rule, soft-greedy.
 	Policy PolicyFile `json:"policy"`
 	// OverLogged is what the policy is worth more than the logged one at least, and OverConstant
 	// more than the best constant action, each with 95% confidence by itself.
@@ -52,13 +62,15 @@ type Learned struct {
 	OverConstant float64 `json:"over_best_constant_at_least"`
 }
 
-// PolicyFile is a decision tree in the form of docs/policies.md.
+// PolicyFile is a decision tree, or the scores of actions, in the form of docs/policies.md.
 type PolicyFile struct {
 	Schema    string        `json:"schema"`
 	Kind      string        `json:"kind"`
 	Inputs    []string      `json:"inputs"`
-	Precision string        `json:"precision"`
-	Nodes     []policy.Node `json:"nodes"`
+	Precision string        `json:"precision,omitempty"`
+	Nodes     []policy.Node `json:"nodes,omitempty"`
+	Weights   [][]float64   `json:"weights,omitempty"`
+	Intercept []float64     `json:"intercept,omitempty"`
 }
 
 const (
@@ -81,9 +93,10 @@ type learnQuestion struct {
 	names   []string
 	grid    rule.Grid      // of a tree
 	states  feature.Finite // of a table; nil of a tree
-	depth   int            // rounds of sums
+	scores  bool           // of a linear rule
+	rounds  []roundKind    // of sums
 	learnOn int64          // persons
-	noise   []float64      // multipliers: of the mean, and of every round
+	noise   []float64      // multipliers, of every round
 	most    float64        // cap on weights
 	judge   quantities     // of the other half
 	of      vouched
@@ -105,19 +118,24 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	outlook, err := q.outlook()
+	if err != nil {
+		return draft{}, err
+	}
 	s.facts["learned_from"] = q.learnOn
-	if q.states == nil {
-		s.facts["depth"], s.facts["bins"] = q.depth, q.grid.Bins
+	s.notes = append(s.notes, m.limited()...)
+	if q.states == nil && !q.scores {
+		s.facts["depth"], s.facts["bins"] = len(q.rounds)-1, q.grid.Bins
 	}
 	return draft{
-		method: method, public: p, event: gaussians(all...), prepare: whole(q.prepare), outcome: q.again, summary: s, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
+		method: method, public: p, event: gaussians(all...), prepare: whole(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
 		drawn: dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}},
 	}, nil
 }
 
 // question checks the parameters.
 func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
-	q := learnQuestion{public: p, depth: 1}
+	q := learnQuestion{public: p}
 	q.grid.Actions = p.Target.Actions()
 	refuse := func(sentinel error, text string, args ...any) (learnQuestion, error) {
 		return q, fmt.Errorf("%w: %s: "+text, append([]any{sentinel, method}, args...)...)
@@ -132,7 +150,14 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	case !(p.Returns().Width() > 0):
 		return refuse(ErrPublic, "the public range of a return is a single point; give problem.reward or problem.return a width")
 	}
-	if err := q.covariates(m, method); err != nil {
+	levels, err := q.covariates(m, method)
+	if err != nil {
+		return q, err
+	}
+	if err := q.limits(m, method); err != nil {
+		return q, err
+	}
+	if err := q.linear(m, method); err != nil {
 		return q, err
 	}
 	if p.decisions() > 1 && q.states == nil {
@@ -150,34 +175,25 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if min(q.learnOn, rest) < 1 {
 		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
 	}
-	before := meanShare
-	if p.decisions() > 1 {
-		before = valuesShare
-	}
-	shares := []float64{before}
-	for round := range q.depth { // twice as much for each level, of whose nodes each has half of the persons
-		shares = append(shares, (1-before)*float64(int(1)<<round)/float64(int(1)<<q.depth-1))
-	}
-	var err error
-	if q.noise, err = multipliers(*p.Privacy, shares...); err != nil {
+	if q.noise, err = multipliers(*p.Privacy, q.plan(levels)...); err != nil {
 		return q, err
 	}
 	return q, q.judges(m, method, rest)
 }
 
-// covariates says over what the rule is made.
-func (q *learnQuestion) covariates(m DPLearn, method string) error {
+// covariates says over what the rule is made, and how many levels a tree has.
+func (q *learnQuestion) covariates(m DPLearn, method string) (levels int, err error) {
 	f := q.public.Features
 	if finite, ok := f.(feature.Finite); ok {
 		if m.Depth != 0 || m.Bins != 0 {
-			return fmt.Errorf("%w: %s: depth and bins are those of a tree, and numbered states have a table; leave them out", ErrMethod, method)
+			return 0, fmt.Errorf("%w: %s: depth and bins are those of a tree, and numbered states have a table; leave them out", ErrMethod, method)
 		}
 		q.states, q.names = finite, finite.Columns()
-		return nil
+		return 1, nil
 	}
 	ranged, ok := f.(interface{ Ranges() []feature.Range })
 	if !ok || ranged.Ranges() == nil {
-		return fmt.Errorf("%w: %s: a tree asks about columns with public ranges; give features of kind columns, without intercept and products, or numbered states", ErrMethod, method)
+		return 0, fmt.Errorf("%w: %s: a tree asks about columns with public ranges; give features of kind columns, without intercept and products, or numbered states", ErrMethod, method)
 	}
 	depth, bins := m.Depth, m.Bins
 	if depth == 0 {
@@ -187,17 +203,17 @@ func (q *learnQuestion) covariates(m DPLearn, method string) error {
 		bins = defaultRuleBins
 	}
 	if depth < 1 || depth > mostDepth || bins < 2 || bins > mostRuleBins {
-		return fmt.Errorf("%w: %s: depth is %d and bins is %d; want 1 to %d and 2 to %d", ErrMethod, method, depth, bins, mostDepth, mostRuleBins)
+		return 0, fmt.Errorf("%w: %s: depth is %d and bins is %d; want 1 to %d and 2 to %d", ErrMethod, method, depth, bins, mostDepth, mostRuleBins)
 	}
-	q.names, q.depth = f.Columns(), depth
+	q.names = f.Columns()
 	q.grid.Bins = bins
 	for _, r := range ranged.Ranges() {
 		q.grid.Lows, q.grid.Highs = append(q.grid.Lows, r.Low), append(q.grid.Highs, r.High)
 	}
 	if n := q.grid.Cells(1 << (depth - 1)); n > mostCells {
-		return fmt.Errorf("%w: %s: covariates, bins, actions and depth make %d cells; want at most %d", ErrPublic, method, n, mostCells)
+		return 0, fmt.Errorf("%w: %s: covariates, bins, actions and depth make %d cells; want at most %d", ErrPublic, method, n, mostCells)
 	}
-	return nil
+	return depth, nil
 }
 
 // judges plans what the other half is asked.
@@ -244,8 +260,7 @@ func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 		if err != nil {
 			return nil, err
 		}
-		nodes := q.rule(sums)
-		learned, err := policy.NewTree(q.names, nodes, false)
+		learned, err := q.policy(sums).policy()
 		if err != nil {
 			return nil, err
 		}

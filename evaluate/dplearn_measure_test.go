@@ -15,7 +15,10 @@ import (
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
-var learnLogs = flag.Int("learn-logs", 400, "logs a cell")
+var (
+	learnLogs  = flag.Int("learn-logs", 400, "logs a cell")
+	learnTrial = flag.String("learn-trial", "", "one trial alone")
+)
 
 // TestLearningTable prints, for each trial: the share of what the best rule gains over the best
 // arm that the learned one gains, how often the certificate is too high, and how often it is
@@ -23,6 +26,9 @@ var learnLogs = flag.Int("learn-logs", 400, "logs a cell")
 func TestLearningTable(t *testing.T) {
 	wrong, all, worst := 0, 0, 0
 	for _, w := range trialWorlds() {
+		if *learnTrial != "" && *learnTrial != w.name {
+			continue
+		}
 		_, arms, logged, best := w.worth(evaluate.PolicyFile{Nodes: []policy.Node{{Probs: []float64{1, 0}}}})
 		t.Logf("%s: the best rule gains %.3f over the best arm and %.3f over the logged policy", w.name, best-slices.Max(arms), best-logged)
 		for _, n := range []int{500, 2000, 6000, 20000} {

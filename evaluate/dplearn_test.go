@@ -67,7 +67,7 @@ func TestSeveralDecisionsAreLearned(t *testing.T) {
 // A policy and its certificates follow from the sums: whatever is changed is refused, the JSON
 // form is as its schema says, and the file is a policy that can be asked about.
 func TestALearnedPolicyFollowsFromItsSums(t *testing.T) {
-	for _, w := range []trialWorld{trialWorlds()[0], trialWorlds()[3]} {
+	for _, w := range []trialWorld{trialWorlds()[0], trialWorlds()[3], trialWorlds()[4]} {
 		plan, r := released(t, w.learner(), w.public(2000, 1, dp.AddRemoveOne), w.draw(2000, 1), 5)
 		if err := plan.Verify(r); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,12 @@ func TestALearnedPolicyFollowsFromItsSums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := policy.ReadTree(bytes.NewReader(file), "policy.json"); err != nil {
+		if w.depth == linear {
+			_, err = policy.ReadSoftGreedy(bytes.NewReader(file), "policy.json")
+		} else {
+			_, err = policy.ReadTree(bytes.NewReader(file), "policy.json")
+		}
+		if err != nil {
 			t.Error(err)
 		}
 		editsAreRefused(t, plan, text, map[string]func(*evaluate.Release){
@@ -116,6 +121,9 @@ func TestLearningRefuses(t *testing.T) {
 		"trees are learned for one":             {evaluate.DPLearn{}, func(p *evaluate.Public) { p.Horizon, p.OneDecision = 3, false }},
 		"2 to 8":                                {evaluate.DPLearn{}, func(p *evaluate.Public) { p.Target, _ = policy.NewUniform(9) }},
 		"depth is 4":                            {evaluate.DPLearn{Depth: 4}, nil},
+		"want tree or linear":                   {evaluate.DPLearn{Rule: "forest"}, nil},
+		"the rule is linear; leave them out":    {evaluate.DPLearn{Rule: "linear", Bins: 4}, nil},
+		"limits on trees and tables":            {evaluate.DPLearn{Rule: "linear", Budget: 0.3}, nil},
 		"share is 1":                            {evaluate.DPLearn{Share: 1}, nil},
 		"want both":                             {evaluate.DPLearn{Share: 0.0001}, nil},
 		"leave them out": {evaluate.DPLearn{Depth: 2}, func(p *evaluate.Public) {

@@ -1,8 +1,12 @@
 package evaluate
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
+
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // learnedSumsName is the diagnostic that the policy follows from.
@@ -14,7 +18,7 @@ func (q *learnQuestion) certified(r *Release, sums [][]float64) *Release {
 		r.Diagnostics = map[string]any{}
 	}
 	r.Diagnostics[learnedSumsName] = sums
-	r.Learned = &Learned{Policy: PolicyFile{"discreet/policy/v1", "tree", q.names, "float64", q.rule(sums)}, OverConstant: math.Inf(1)}
+	r.Learned = &Learned{Policy: q.policy(sums), OverConstant: math.Inf(1)}
 	for i, a := range r.Answers {
 		lower := a.Estimate.Interval[0]
 		if i == 0 {
@@ -26,14 +30,34 @@ func (q *learnQuestion) certified(r *Release, sums [][]float64) *Release {
 	return r
 }
 
+// policy is the file of what follows from the sums.
+func (q *learnQuestion) policy(sums [][]float64) PolicyFile {
+	if q.scores {
+		return q.linearPolicy(sums)
+	}
+	return PolicyFile{Schema: "discreet/policy/v1", Kind: "tree", Inputs: q.names, Precision: "float64", Nodes: q.rule(sums)}
+}
+
+// policy is what the file describes.
+func (f PolicyFile) policy() (policy.Policy, error) {
+	if f.Nodes != nil {
+		return policy.NewTree(f.Inputs, f.Nodes, false)
+	}
+	text, err := json.Marshal(f)
+	if err != nil {
+		return nil, err
+	}
+	return policy.ReadSoftGreedy(bytes.NewReader(text), learnedName)
+}
+
 // again makes the release of its noisy sums.
 func (q learnQuestion) again(r *Release) (*Release, error) {
 	var sums [][]float64
 	if err := diagnostic(r, learnedSumsName, &sums); err != nil {
 		return nil, err
 	}
-	if len(sums) != q.depth+1 {
-		return nil, fmt.Errorf("diagnostics.learning holds %d rounds; want %d", len(sums), q.depth+1)
+	if len(sums) != len(q.rounds) {
+		return nil, fmt.Errorf("diagnostics.learning holds %d rounds; want %d", len(sums), len(q.rounds))
 	}
 	for round, of := range sums {
 		if len(of) != q.cells(round) {
@@ -64,7 +88,11 @@ func (q *learnQuestion) about() (summary, error) {
 	if q.states != nil {
 		over = "a table of states"
 	}
-	first := fmt.Sprintf("%d persons, drawn by a lot that nobody learns, are learned from: %s that takes in each of its parts the action under which their noisy weighted outcomes are largest. The others judge it. Both have the whole budget, since a person is in one half.", q.learnOn, over)
+	over += " that takes in each of its parts the action under which their noisy weighted outcomes are largest"
+	if q.scores {
+		over = "a score of every action, linear in the covariates, by least squares of their noisy weighted outcomes; the largest says what is done"
+	}
+	first := fmt.Sprintf("%d persons, drawn by a lot that nobody learns, are learned from: %s. The others judge it. Both have the whole budget, since a person is in one half.", q.learnOn, over)
 	s.heading = append([]string{p.words(first)}, s.heading...)
 	s.notes = append([]string{"Each interval is a 90% interval: each of its ends by itself holds with 95%. The least of the lower limits over all constant actions is one for the gain over the best of them, whichever that is. Two certificates hold together with 90%."}, s.notes[1:]...)
 	if p.decisions() > 1 {

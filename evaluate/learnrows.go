@@ -18,7 +18,9 @@ type learnRows struct {
 	weight  []float64
 	returns []float64
 	part    []float64
-	from    []int // by person
+	banned  []uint8     // actions that must not be taken there, a bit each
+	terms   [][]float64 // of a linear rule
+	from    []int       // by person
 }
 
 // read checks that every policy can be asked about every row, so that nothing fails once noise
@@ -80,6 +82,12 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 			rows.bins, rows.action = bins, append(rows.action, action)
 			rows.weight = append(rows.weight, min(1/(s.Data.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
 			rows.returns, rows.part = append(rows.returns, q.returned(returns)), append(rows.part, part)
+			rows.banned = append(rows.banned, q.grid.Banned(at(s.Data.Observation(row), columns)))
+			if q.scores {
+				terms := make([]float64, q.grid.Dim())
+				q.grid.Terms(terms, at(s.Data.Observation(row), columns))
+				rows.terms = append(rows.terms, terms)
+			}
 		}
 	}
 }
@@ -98,6 +106,15 @@ func (q *learnQuestion) place(bins []int, observation []float64, columns []int) 
 		}
 	}
 	return bins, true
+}
+
+// at are the columns of an observation.
+func at(observation []float64, columns []int) []float64 {
+	out := make([]float64, len(columns))
+	for i, c := range columns {
+		out[i] = observation[c]
+	}
+	return out
 }
 
 // at are the bins of a row.

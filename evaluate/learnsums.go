@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
@@ -13,25 +14,15 @@ import (
 func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) (sums [][]float64, err error) {
 	var base baseline
 	var t rule.Tree
-	for round := range q.depth + 1 {
-		clip := 1.0
-		if round > 0 {
-			clip = q.clip(base)
-		}
+	for round := range q.rounds {
 		v := make([]float64, q.cells(round))
-		sum, err := mechanism.NewVectorSum(len(v), clip, q.noise[round], q.public.Privacy.noise())
+		sum, err := mechanism.NewVectorSum(len(v), q.clipOf(round, sums), q.noise[round], q.public.Privacy.noise())
 		if err != nil {
 			return nil, err
 		}
 		noisy, err := mechanism.Total(sum, len(persons), func(i int) error {
 			clear(v)
-			for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
-				if round == 0 {
-					q.first(v, rows, row)
-				} else {
-					q.add(v, t, rows, row, base)
-				}
-			}
+			q.person(v, round, t, rows, rows.from[persons[i]], rows.from[persons[i]+1], base)
 			return sum.Add(v)
 		}, src)
 		if err != nil {
@@ -41,71 +32,105 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 		switch {
 		case round == 0:
 			base = q.baseline(noisy)
-		case q.states == nil:
-			q.grid.Grow(&t, noisy, q.noise[round]*clip)
+		case q.states == nil && !q.scores:
+			q.grid.Grow(&t, q.sums(sums, round))
 		}
 	}
 	return sums, nil
 }
 
-// cells is the number of sums of a round.
-func (q *learnQuestion) cells(round int) int {
-	switch {
-	case round == 0:
-		return q.firstCells()
-	case q.states != nil:
-		return q.states.States() * q.grid.Actions
+// beside is by how much numbers of persons lengthen what a person adds to a round.
+func (q *learnQuestion) beside() float64 {
+	if q.grid.Treated > 0 {
+		return 1 / math.Sqrt(1-personsShare)
 	}
-	return q.grid.Cells(1 << (round - 1))
+	return 1
+}
+
+// one is what a person counts as in a cell beside gains about a baseline.
+func (q *learnQuestion) one(base baseline) float64 {
+	return q.largest(base) * math.Sqrt(personsShare/(1-personsShare)/float64(len(q.names)))
+}
+
+// sums are the noisy sums of a round of gains.
+func (q *learnQuestion) sums(all [][]float64, round int) rule.Sums {
+	noisy := all[round]
+	s := rule.Sums{Gains: noisy[:q.gains(round)], GainSD: q.noise[round] * q.clipOf(round, all)}
+	if q.grid.Treated > 0 {
+		one := q.one(q.baseline(all[0]))
+		s.PersonsSD = s.GainSD / one
+		for _, x := range noisy[len(s.Gains):] {
+			s.Persons = append(s.Persons, x/one)
+		}
+	}
+	return s
 }
 
 // add writes what a row adds: by how much its return differs from the mean, weighted, under its
 // action, in the cell of every covariate. What actions have in common does not matter to a
-// choice among them, and is left out.
+// choice among them, and is left out; so is a row whose action must not be taken there. Under a
+// limit on who is treated the persons count too.
 func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, base baseline) {
 	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-base.of(rows.at(row)[0])), int(rows.action[row])
-	common := x / float64(q.grid.Actions)
-	write := func(cells []float64) {
-		for a := range cells {
-			cells[a] -= common
+	banned, k := rows.banned[row], q.grid.Actions
+	if banned>>action&1 == 1 {
+		x = 0
+	}
+	common := x / float64(k-bits.OnesCount8(banned))
+	counts := len(v) // where they begin
+	var one float64
+	if q.grid.Treated > 0 {
+		counts, one = len(v)/(k+1)*k, rows.part[row]*q.one(base)
+	}
+	write := func(at int) {
+		for a := range k {
+			if banned>>a&1 == 0 {
+				v[at+a] -= common
+			}
 		}
-		cells[action] += x
+		v[at+action] += x
+		if counts < len(v) {
+			v[counts+at/k] += one
+		}
 	}
 	if q.states != nil {
-		at := rows.at(row)[0] * q.grid.Actions
-		write(v[at : at+q.grid.Actions])
+		write(rows.at(row)[0] * k)
 		return
 	}
 	node := t.Node(rows.at(row))
 	for j, bin := range rows.at(row) {
-		at := q.grid.Cell(node, j, bin, 0)
-		write(v[at : at+q.grid.Actions])
+		write(q.grid.Cell(node, j, bin, 0))
 	}
 }
 
 // rule is the policy that follows from the sums.
 func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
+	last := len(sums) - 1
 	if q.states != nil {
-		return rule.TableNodes(q.names[0], rule.Table(sums[1], q.grid.Actions), q.grid.Actions)
+		return rule.TableNodes(q.names[0], q.grid.Table(q.sums(sums, last), q.grid.Actions), q.grid.Actions)
 	}
-	base := q.baseline(sums[0])
 	var t rule.Tree
-	for round, s := range sums[1:] {
-		q.grid.Grow(&t, s, q.noise[1+round]*q.clip(base))
+	for round := 1; round <= last; round++ {
+		q.grid.Grow(&t, q.sums(sums, round))
 	}
 	return q.grid.Nodes(t, q.names)
 }
 
-// clip is the largest norm of what a person adds to a round about the baseline. Of several
-// decisions it is what as many would add that lie a quarter of the range away: more is cut.
-func (q *learnQuestion) clip(base baseline) float64 {
+// largest is the largest norm of what a person adds to a round of gains about the baseline. Of
+// several decisions it is what as many would add that lie a quarter of the range away: more is
+// cut.
+func (q *learnQuestion) largest(base baseline) float64 {
 	returns := q.public.Returns()
 	centred := 1 - 1/float64(q.grid.Actions)
 	if n := q.public.decisions(); n > 1 {
 		return q.most * returns.Width() / 4 * math.Sqrt(centred*float64(n))
 	}
+	parts := max(q.grid.Covariates(), 1)
+	if q.scores {
+		parts = q.grid.Dim()
+	}
 	mean := base.of(0)
-	return q.most * max(returns.Max-mean, mean-returns.Min) * math.Sqrt(centred*float64(max(q.grid.Covariates(), 1)))
+	return q.most * max(returns.Max-mean, mean-returns.Min) * math.Sqrt(centred*float64(parts))
 }
 
 // baseline is what returns are compared with: one number, or one for each state.

@@ -21,7 +21,10 @@ type trialWorld struct {
 	depth      int
 }
 
-const learnStates = 12
+const (
+	learnStates = 12
+	linear      = -1 // in place of a depth
+)
 
 func trialWorlds() []trialWorld {
 	half := []float64{0.5, 0.5}
@@ -54,6 +57,12 @@ func trialWorlds() []trialWorld {
 			}
 			return 0.35
 		}, 0},
+		{"a line", 4, half, func(x []float64, arm int) float64 {
+			if arm == 0 {
+				return 0.75 - 0.25*(x[0]+x[1])
+			}
+			return 0.25 + 0.25*(x[0]+x[1])
+		}, linear},
 		{"no arm is better anywhere", 2, half, func(x []float64, _ int) float64 { return 0.3 + 0.4*x[0] }, 1},
 	}
 }
@@ -163,6 +172,16 @@ func (w trialWorld) worth(f evaluate.PolicyFile) (rule float64, arms []float64, 
 
 // followed is the action of a rule.
 func followed(f evaluate.PolicyFile, x []float64, names []string) int {
+	if f.Nodes == nil {
+		var scores []float64
+		for a, w := range f.Weights {
+			scores = append(scores, f.Intercept[a])
+			for j := range x {
+				scores[a] += w[j] * x[j]
+			}
+		}
+		return slices.Index(scores, slices.Max(scores))
+	}
 	n := f.Nodes[0]
 	for n.Threshold != nil {
 		if x[slices.Index(names, n.Input)] <= *n.Threshold {
@@ -176,5 +195,8 @@ func followed(f evaluate.PolicyFile, x []float64, names []string) int {
 
 // learner is the method for a world.
 func (w trialWorld) learner() evaluate.DPLearn {
+	if w.depth == linear {
+		return evaluate.DPLearn{Rule: "linear"}
+	}
 	return evaluate.DPLearn{Depth: w.depth}
 }

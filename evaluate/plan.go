@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -42,6 +43,8 @@ type Plan struct {
 	Facts map[string]any
 	// Notes tell a reader what the numbers rest on.
 	Notes []string
+	// Outlook says what is to be expected, to whoever plans; no release repeats it.
+	Outlook []string
 
 	// What the guarantee rests on. The fields above are for readers; changing them
 	// changes nothing.
@@ -59,6 +62,7 @@ type draft struct {
 	// outcome makes a release again from its own numbers, see [Plan.Verify].
 	outcome outcome
 	summary summary
+	outlook []string
 	groups  []*Plan // of each group, where there are groups
 	// estimates tells that the method pays for [Public.Behavior], and perState that it
 	// answers with a value for every state.
@@ -133,6 +137,7 @@ func newPlan(d draft) (*Plan, error) {
 	d.public = p.clone()
 	plan := &Plan{Method: d.method, Event: d.event, Privacy: p.clone().Privacy, Expected: d.summary.expected, Facts: p.facts(), draft: d}
 	maps.Copy(plan.Facts, d.summary.facts)
+	plan.Outlook = slices.Clone(d.outlook)
 	if p.chosen != "" {
 		plan.Facts["chosen_by"] = "auto"
 		plan.Notes = append(plan.Notes, fmt.Sprintf("Method auto chose %s: %s.", d.method, p.chosen))

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/internal/charging"
@@ -70,7 +71,7 @@ func (s *Service) planned(d *dataset, q *charging.Quote) *curatorv1.PlanResponse
 	e := p.Expected
 	out := &curatorv1.PlanResponse{
 		Method: p.Method, Epsilon: p.Epsilon.Upper, Delta: p.Privacy.Budget.Delta, HalfWidth: e.HalfWidth, StdPrivacy: e.StdPrivacy,
-		StdSampling: e.StdSampling, Constant: e.Constant, Rmse: e.RMSE, Notes: p.Notes, Fits: q.Refused == nil,
+		StdSampling: e.StdSampling, Constant: e.Constant, Rmse: e.RMSE, Notes: slices.Concat(p.Notes, p.Outlook), Fits: q.Refused == nil,
 		NoAnswer:      e.Constant > 0 && (e.HalfWidth >= e.Constant || e.RMSE >= e.Constant),
 		NeedsApproval: d.approval.waits(p.Privacy.Budget.Epsilon),
 	}

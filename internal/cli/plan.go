@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -82,7 +83,7 @@ func withoutSentinel(err, sentinel error) string {
 }
 
 func toJSON(p *evaluate.Plan, f *discreet.Funds, ends error) planJSON {
-	out := planJSON{Method: p.Method, Event: p.Event, Expected: p.Expected, Public: p.Facts, Notes: p.Notes}
+	out := planJSON{Method: p.Method, Event: p.Event, Expected: p.Expected, Public: p.Facts, Notes: slices.Concat(p.Notes, p.Outlook)}
 	if ends != nil {
 		out.Ends = withoutSentinel(ends, evaluate.ErrData)
 	}
@@ -197,7 +198,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	}
 	value, difference := report.ConstantsOf(p.Expected, kinds...)
 	printBaseline(w, value, difference)
-	printNotes(w, p.Notes)
+	printNotes(w, slices.Concat(p.Notes, p.Outlook))
 	return nil
 }
 

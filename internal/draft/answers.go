@@ -39,6 +39,8 @@ const (
 	delta          = "delta"
 	target         = "target"
 	method         = "method"
+	records        = "records"
+	features       = "features"
 )
 
 // onLastRow says that an outcome stands on the last row of an episode alone.

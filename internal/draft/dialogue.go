@@ -318,13 +318,33 @@ func (t *talk) publicFacts() {
 
 // question asks for the policy.
 func (t *talk) question() {
-	t.say("The policy to value: logged (that of the data), constant ACTION, uniform COUNT, column NAME (its probability of the action taken), or a FILE (docs/policies.md).")
+	t.say("The policy to value: logged (that of the data), constant ACTION, uniform COUNT, column NAME (its probability of the action taken), or a FILE (docs/policies.md);")
+	t.say("or learn COUNT: that of so many actions which one half of the persons suggests, judged by the other (docs/learn.md).")
 	answer, ok := t.ask("Which policy?", "", func(s string) error {
 		_, err := targetOf(s)
 		return err
 	})
+	if !ok {
+		return
+	}
+	t.Facts[target], _ = targetOf(answer)
+	t.Facts[method] = "auto"
+	if strings.HasPrefix(t.Facts[target], "learned") {
+		t.Facts[method] = "dp-learn"
+		t.learning()
+	}
+}
+
+// learning asks what a rule is made of.
+func (t *talk) learning() {
+	answer, ok := t.ask("Which columns may the rule ask about, with the least and the most that each can be? Such as age 20 90, marker 0 1", "", func(s string) error {
+		_, err := ranges(s, t.of.Columns)
+		return err
+	})
 	if ok {
-		t.Facts[target], _ = targetOf(answer)
-		t.Facts[method] = "auto"
+		t.Facts[features], _ = ranges(answer, t.of.Columns)
+	}
+	if whole, _ := t.ask("Are all decisions and outcomes of all persons in the data, and none lost? (yes or no)", "no", oneOf("yes", "no")); whole == "yes" {
+		t.Facts[records] = "complete"
 	}
 }

@@ -263,6 +263,9 @@ func (d *draft) problem() {
 	} else {
 		d.line("  # return: {min: ..., max: ...}  # what a whole return can be at all, where that is less than the horizon times a reward")
 	}
+	if d.given(records) {
+		d.line("  records: %s             # nothing is lost: every decision and outcome of every person is in the data", d.open(records))
+	}
 	if d.has("terminated") {
 		d.line("  end: column                   # as the column of the data says; or terminated (nothing follows the last row), truncated (the record was cut off there)")
 	} else {
@@ -296,12 +299,14 @@ func (d *draft) privacy() {
 // question writes what an analyst asks.
 func (d *draft) question() {
 	d.line("# The question, which an analyst asks. `discreet methods` lists the methods, docs/policies.md the policies.")
-	d.line("target: {kind: %s}        # logged, uniform, constant, column, columns, table, tree, softmax or soft-greedy", d.open(target))
+	d.line("target: {kind: %s}        # logged, uniform, constant, column, columns, table, tree, softmax, soft-greedy or learned", d.open(target))
 	d.line("# To compare policies, in place of target:")
 	d.line("# targets: [{name: new, kind: ...}, {name: old, kind: ...}]")
 	d.line("# contrasts: [[new, old]]")
 	d.line("method: {name: %s}", d.open(method))
-	if names := d.observations(); len(names) > 0 {
+	if names := d.observations(); d.given(features) {
+		d.line("features: %s    # public ranges", d.open(features))
+	} else if len(names) > 0 {
 		open := strings.TrimSuffix(strings.Repeat(yamlfile.Open+", ", len(names)), ", ")
 		d.line("# For a method that needs features, with the public range of each:")
 		d.line("# features: {kind: columns, names: [%s], low: [%s], high: [%s]}", strings.Join(names, ", "), open, open)

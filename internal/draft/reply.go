@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 // What replies may be, and how they are written as YAML.
@@ -38,6 +40,8 @@ func targetOf(text string) (string, error) {
 		return "constant, action: " + rest, nil
 	case kind == "uniform" && atLeast(2)(rest) == nil:
 		return "uniform, actions: " + rest, nil
+	case kind == "learn" && atLeast(2)(rest) == nil:
+		return "learned, actions: " + rest, nil
 	case kind == "column" && rest != "":
 		return "column, name: " + scalar(rest), nil
 	case rest == "" && strings.HasSuffix(kind, ".csv"):
@@ -45,7 +49,31 @@ func targetOf(text string) (string, error) {
 	case rest == "" && strings.HasSuffix(kind, ".json"):
 		return "softmax, path: " + scalar(kind), nil
 	}
-	return "", fmt.Errorf("want logged, constant ACTION, uniform COUNT, column NAME, or a file that ends in .csv or .json")
+	return "", fmt.Errorf("want logged, constant ACTION, uniform COUNT, learn COUNT, column NAME, or a file that ends in .csv or .json")
+}
+
+// ranges writes columns with their public ranges as features.
+func ranges(s string, of []file.Column) (string, error) {
+	var names, low, high []string
+	for part := range strings.SplitSeq(s, ",") {
+		words := strings.Fields(part)
+		if len(words) < 3 {
+			return "", fmt.Errorf("want columns with their ranges, such as age 20 90, marker 0 1")
+		}
+		name, from, to := strings.Join(words[:len(words)-2], " "), words[len(words)-2], words[len(words)-1]
+		if !slices.ContainsFunc(of, func(c file.Column) bool { return c.Name == name && (c.Type == "number" || c.Type == "integer") }) {
+			return "", fmt.Errorf("there is no column %.60q of numbers", name)
+		}
+		least, err := strconv.ParseFloat(from, 64)
+		if err != nil {
+			return "", fmt.Errorf("%.60q is no number", from)
+		}
+		if err := number(least, math.MaxFloat64)(to); err != nil {
+			return "", err
+		}
+		names, low, high = append(names, scalar(name)), append(low, from), append(high, to)
+	}
+	return fmt.Sprintf("{kind: columns, names: [%s], low: [%s], high: [%s]}", strings.Join(names, ", "), strings.Join(low, ", "), strings.Join(high, ", ")), nil
 }
 
 func oneOf(words ...string) func(string) error {

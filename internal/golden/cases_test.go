@@ -130,6 +130,8 @@ func private() []question {
 		{name: "dp-experiment-fixed", log: "bandit", method: "{name: dp-experiment, control: two, differences_only: true}", more: "by: {column: obs_state, values: [2, 0], names: [two, none], group: fixed, persons: {2: 76, 0: 73}}\n", only: "replace_one"},
 		{name: "dp-learn", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn}", more: states},
 		{name: "dp-learn-tree", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, depth: 1, bins: 2}", more: plain},
+		{name: "dp-learn-linear", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, rule: linear}", more: plain},
+		{name: "dp-learn-limits", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, budget: 0.6, monotone: {obs_state: down}, never: [{action: 3, column: obs_state, above: 1}]}", more: states},
 		{name: "dp-survival", log: "times", method: "{name: dp-survival}", privacy: ", noise_family: gaussian"},
 		{name: "dp-survival-laplace", log: "times", method: "{name: dp-survival, until: 0.75, guess: {events: 0.4, dropout: 0.2}}", privacy: ", noise_family: laplace"},
 		{name: "dp-survival-stays", log: "stays", method: "{name: dp-survival}"},

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
@@ -19,6 +21,9 @@ func Rule(r *evaluate.Release) []RuleLine {
 		return nil
 	}
 	nodes, names := r.Learned.Policy.Nodes, namesIn(r.Public, "action_names")
+	if nodes == nil {
+		return scores(r.Learned.Policy, names)
+	}
 	var out []RuleLine
 	var write func(node, depth int, before string)
 	write = func(node, depth int, before string) {
@@ -45,13 +50,45 @@ func Rule(r *evaluate.Release) []RuleLine {
 func action(probs []float64, names []string) string {
 	for a, p := range probs {
 		if p == 1 {
-			if a < len(names) {
-				return names[a]
-			}
-			return fmt.Sprintf("action %d", a)
+			return named(a, names)
 		}
 	}
 	return "no single action"
+}
+
+func named(action int, names []string) string {
+	if action < len(names) {
+		return names[action]
+	}
+	return fmt.Sprintf("action %d", action)
+}
+
+// scores is a linear rule in words: of two actions by how much the score of one is larger.
+func scores(f evaluate.PolicyFile, names []string) (out []RuleLine) {
+	sum := func(of func(of []float64) float64, intercept float64) string {
+		text := round(intercept)
+		for j, name := range f.Inputs {
+			var column []float64
+			for _, w := range f.Weights {
+				column = append(column, w[j])
+			}
+			x, sign := of(column), "+"
+			if x < 0 {
+				sign = "−"
+			}
+			text += fmt.Sprintf(" %s %s %s", sign, round(math.Abs(x)), name)
+		}
+		return text
+	}
+	if len(f.Weights) == 2 {
+		more := sum(func(of []float64) float64 { return of[1] - of[0] }, f.Intercept[1]-f.Intercept[0])
+		return []RuleLine{{0, fmt.Sprintf("if %s is above 0: %s", more, named(1, names))}, {0, "if not: " + named(0, names)}}
+	}
+	out = append(out, RuleLine{0, "the action whose score is largest:"})
+	for a := range f.Weights {
+		out = append(out, RuleLine{1, named(a, names) + ": " + sum(func(of []float64) float64 { return of[a] }, f.Intercept[a])})
+	}
+	return out
 }
 
 // Certificates say what a learned policy is worth at least, each with 95% by itself.
@@ -66,7 +103,7 @@ func Certificates(r *evaluate.Release) []string {
 		}
 		return text
 	}
-	actions := 0
+	actions := len(r.Learned.Policy.Weights)
 	for _, n := range r.Learned.Policy.Nodes {
 		actions = max(actions, len(n.Probs))
 	}
@@ -80,6 +117,12 @@ func Certificates(r *evaluate.Release) []string {
 func checkLearned(l *evaluate.Learned) error {
 	if l == nil {
 		return nil
+	}
+	if f := l.Policy; f.Kind == "soft-greedy" {
+		if len(f.Weights) < 2 || len(f.Intercept) != len(f.Weights) || f.Nodes != nil || slices.ContainsFunc(f.Weights, func(w []float64) bool { return len(w) != len(f.Inputs) || finite("", w...) != nil }) {
+			return fmt.Errorf("%w: learned.policy: want nodes or, for every action, an intercept and a weight for each input", ErrRelease)
+		}
+		return finite("learned", append([]float64{l.OverLogged, l.OverConstant}, f.Intercept...)...)
 	}
 	if len(l.Policy.Nodes) == 0 {
 		return fmt.Errorf("%w: learned.policy.nodes: there are none", ErrRelease)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 
@@ -47,6 +48,21 @@ def test_the_rule_is_that_of_the_table(release: dt.Release, tmp_path: Path) -> N
     learned.save(tmp_path / "rule.json")
     assert json.loads((tmp_path / "rule.json").read_text())["kind"] == "tree"
     assert dt.policy.from_file(tmp_path / "rule.json", "tree").kind == "tree"
+
+
+def test_a_linear_rule_is_drawn_and_asked_about(release: dt.Release, tmp_path: Path) -> None:
+    document = {
+        "schema": "discreet/policy/v1",
+        "kind": "soft-greedy",
+        "inputs": ["obs_x"],
+        "weights": [[-0.5], [0.5]],
+        "intercept": [0.2, -0.2],
+    }
+    learned = dataclasses.replace(release.learned, document=document)
+    bars = learned.plot(actions=["placebo", "drug"]).patches
+    assert [b.get_width() for b in bars] == [1.0]
+    learned.save(tmp_path / "rule.json")
+    assert dt.policy.from_file(tmp_path / "rule.json", learned.policy.kind).kind == "soft-greedy"
 
 
 def test_another_release_has_none(release: dt.Release) -> None:

@@ -14,7 +14,7 @@ NOTEBOOKS = sorted((ROOT / "python" / "notebooks").glob("*.ipynb"))
 
 
 def test_there_are_notebooks() -> None:
-    assert len(NOTEBOOKS) == 5
+    assert len(NOTEBOOKS) == 6
 
 
 @pytest.mark.filterwarnings("default")

@@ -8,7 +8,7 @@ import (
 
 // Of a table of sums the rule asks about the state until all that is left do the same.
 func Example() {
-	for _, n := range rule.TableNodes("obs_stage", rule.Table([]float64{4, 1, 3, 2, -5, 5}, 2), 2) {
+	for _, n := range rule.TableNodes("obs_stage", rule.Limits{}.Table(rule.Sums{Gains: []float64{4, 1, 3, 2, -5, 5}}, 2), 2) {
 		if n.Threshold != nil {
 			fmt.Println(n.Input, "at most", *n.Threshold)
 		} else {

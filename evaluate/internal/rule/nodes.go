@@ -1,25 +1,76 @@
 package rule
 
 import (
+	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
-// Nodes are those of a policy file: questions both of whose sides do the same are left out.
+// Nodes are those of a policy file: questions both of whose sides do the same are left out, and
+// where an action must not be taken the best of the others is.
 func (g Grid) Nodes(t Tree, names []string) []policy.Node {
-	var write func(level, node int) []policy.Node
-	write = func(level, node int) []policy.Node {
+	var write func(level, node int, in ranges) []policy.Node
+	write = func(level, node int, in ranges) []policy.Node {
 		if level == len(t.Splits) {
-			return []policy.Node{leaf(t.Leaves[node], g.Actions)}
+			return g.allowed(t.sums[node], t.Leaves[node], 0, in, names)
 		}
 		s := t.Splits[level][node]
 		if s.Bins == 0 {
-			return write(level+1, 2*node+1)
+			return write(level+1, 2*node+1, in)
 		}
-		return question(names[s.Covariate], g.Threshold(s.Covariate, s.Bins), write(level+1, 2*node), write(level+1, 2*node+1))
+		at := g.Threshold(s.Covariate, s.Bins)
+		return question(names[s.Covariate], at, write(level+1, 2*node, in.upTo(s.Covariate, at)), write(level+1, 2*node+1, in.above(s.Covariate, at)))
 	}
-	return write(0, 0)
+	return write(0, 0, everywhere(g.Covariates()))
+}
+
+// allowed are the nodes of a leaf: its action where that may be taken.
+func (g Grid) allowed(sums []float64, action int, banned uint8, in ranges, names []string) []policy.Node {
+	for _, p := range g.Never {
+		r := in[p.Covariate]
+		switch {
+		case p.Action != action || p.AtMost <= r[0] || p.Above >= r[1]:
+		case p.Above > r[0]:
+			return question(names[p.Covariate], p.Above, g.allowed(sums, action, banned, in.upTo(p.Covariate, p.Above), names), g.allowed(sums, action, banned, in.above(p.Covariate, p.Above), names))
+		case p.AtMost < r[1]:
+			return question(names[p.Covariate], p.AtMost, g.allowed(sums, action, banned, in.upTo(p.Covariate, p.AtMost), names), g.allowed(sums, action, banned, in.above(p.Covariate, p.AtMost), names))
+		default:
+			banned |= 1 << action
+			return g.allowed(sums, best(sums, banned), banned, in, names)
+		}
+	}
+	return []policy.Node{leaf(action, g.Actions)}
+}
+
+// best is the action with the largest sum that is not banned, the first of several.
+func best(sums []float64, banned uint8) int {
+	at := -1
+	for a, v := range sums {
+		if banned>>a&1 == 0 && (at < 0 || v > sums[at]) {
+			at = a
+		}
+	}
+	return at
+}
+
+// ranges are, for each covariate, the number that it is above and that it is at most.
+type ranges [][2]float64
+
+func everywhere(covariates int) ranges {
+	return slices.Repeat(ranges{{math.Inf(-1), math.Inf(1)}}, covariates)
+}
+
+func (r ranges) upTo(covariate int, x float64) ranges {
+	out := slices.Clone(r)
+	out[covariate][1] = min(out[covariate][1], x)
+	return out
+}
+
+func (r ranges) above(covariate int, x float64) ranges {
+	out := slices.Clone(r)
+	out[covariate][0] = max(out[covariate][0], x)
+	return out
 }
 
 // TableNodes are those of a table over states that are numbered in a column.

@@ -40,7 +40,7 @@ func TestAFileDoesAsTheTree(t *testing.T) {
 		var tree rule.Tree
 		for level := range rapid.IntRange(1, 3).Draw(r, "depth") {
 			n := g.Cells(1 << level)
-			g.Grow(&tree, rapid.SliceOfN(rapid.Float64Range(-50, 50), n, n).Draw(r, "sums"), rapid.SampledFrom([]float64{0, 10}).Draw(r, "sd"))
+			g.Grow(&tree, rule.Sums{Gains: rapid.SliceOfN(rapid.Float64Range(-50, 50), n, n).Draw(r, "sums"), GainSD: rapid.SampledFrom([]float64{0, 10}).Draw(r, "sd")})
 		}
 		x := make([]float64, 2)
 		bins := make([]int, 2)
@@ -65,7 +65,7 @@ func TestATableDoesAsItsList(t *testing.T) {
 			}
 		}
 	})
-	if got := rule.Table([]float64{1, 2, 5, -1, 0, 0}, 2); !slices.Equal(got, []int{1, 0, 0}) {
+	if got := (rule.Limits{}).Table(rule.Sums{Gains: []float64{1, 2, 5, -1, 0, 0}}, 2); !slices.Equal(got, []int{1, 0, 0}) {
 		t.Errorf("%v; want the largest of each state", got)
 	}
 }
@@ -82,12 +82,12 @@ func TestTheBestQuestionIsAsked(t *testing.T) {
 		set(0, bin, v, -v)
 	}
 	var tree rule.Tree
-	g.Grow(&tree, sums, 0)
+	g.Grow(&tree, rule.Sums{Gains: sums})
 	if s := tree.Splits[0][0]; s != (rule.Split{Covariate: 0, Bins: 3}) || !slices.Equal(tree.Leaves, []int{0, 1}) {
 		t.Errorf("asked %+v, leaves %v; want covariate 0 in its first 3 bins, 0 and 1", s, tree.Leaves)
 	}
 	var plain rule.Tree
-	g.Grow(&plain, sums, 100) // noise that drowns all of it
+	g.Grow(&plain, rule.Sums{Gains: sums, GainSD: 100}) // noise that drowns all of it
 	if s := plain.Splits[0][0]; s.Bins != 0 || plain.Leaves[0] != plain.Leaves[1] {
 		t.Errorf("of noise alone it asks %+v, leaves %v", s, plain.Leaves)
 	}

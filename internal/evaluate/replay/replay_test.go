@@ -99,6 +99,9 @@ func options() map[string]map[string]any {
 		"learn a table":             {"name": "dp-learn", "bandit": true},
 		"learn several decisions":   {"name": "dp-learn", "policy": true},
 		"learn a tree":              {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2},
+		"learn a linear rule":       {"name": "dp-learn", "bandit": true, "plain": true, "rule": "linear"},
+		"learn within a budget":     {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2, "treated": 0.5, "never": []map[string]any{{"action": 1, "column": "obs_x", "at_most": -0.5}}},
+		"learn in order":            {"name": "dp-learn", "policy": true, "monotone": map[string]any{"obs_state": "up"}, "never": []map[string]any{{"action": 1, "column": "obs_state", "at_most": 0}}},
 		"survival of a policy":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "column": true, "max_weight": 3},
 		"survival of policies":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "several": true, "drawn": 2.0},
 		"survival of policies, sd":  {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "several": true, "max_weight": 3},
@@ -201,6 +204,8 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 				}
 			}
 		case "decisions", "column", "constants", "drawn", "censoring": // below, after the outcome
+		case "treated":
+			params["budget"] = value
 		case "plain":
 			p.Features, err = feature.NewColumns([]string{"obs_x"}, []feature.Range{{Low: -1, High: 1}}, feature.ColumnsOptions{})
 			check(err)

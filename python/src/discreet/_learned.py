@@ -20,7 +20,7 @@ class Learned:
     Attributes
     ----------
     document : Mapping
-        The policy as a file of kind tree (docs/policies.md).
+        The policy as a file of kind tree, or soft-greedy of a linear rule (docs/policies.md).
     over_logged : float
         What it is worth more than the logged policy at least, with 95% by itself.
     over_best_constant : float
@@ -36,10 +36,10 @@ class Learned:
         """The policy, as a target of a question about other persons."""
         from discreet.policy import Policy
 
-        return Policy("tree", {"kind": "tree"}, document=self.document)
+        return Policy(kind := self.document["kind"], {"kind": kind}, document=self.document)
 
     def plot(self, ax: Any = None, *, actions: Sequence[str] | None = None) -> Any:
-        """Draw the rule as a tree of questions.
+        """Draw the rule as a tree of questions, or the scores of a linear one as bars.
 
         Parameters
         ----------
@@ -52,9 +52,9 @@ class Learned:
         -------
         matplotlib.axes.Axes
         """
-        from discreet._rules import tree_plot
+        from discreet._rules import scores_plot, tree_plot
 
-        ax = tree_plot(self.document, ax, actions)
+        ax = (tree_plot if "nodes" in self.document else scores_plot)(self.document, ax, actions)
         ax.set_title(
             f"worth at least {self.over_logged:.3g} more than the logged policy,\n{self.over_best_constant:.3g} more "
             "than the best constant action (95% each)",
@@ -63,7 +63,7 @@ class Learned:
         return ax
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the policy as a file that ``target: {kind: tree}`` reads.
+        """Write the policy as a file that a target of its kind reads.
 
         Parameters
         ----------

@@ -39,6 +39,27 @@ def tree_plot(document: Mapping[str, Any], ax: Any, actions: Sequence[str] | Non
     return ax
 
 
+def scores_plot(document: Mapping[str, Any], ax: Any, actions: Sequence[str] | None) -> Any:
+    """Draw the weights of a linear rule: of every action but the first, less those of the first."""
+    weights, names = document["weights"], [name.removeprefix("obs_") for name in document["inputs"]]
+    ax = axes(ax, (5.4, 0.8 + 0.35 * len(names) * (len(weights) - 1)))
+    for a, row in enumerate(weights[1:], 1):
+        height = 0.8 / (len(weights) - 1)
+        places = [j + (a - 1) * height for j in range(len(names))]
+        ax.barh(
+            places,
+            [w - first for w, first in zip(row, weights[0], strict=True)],
+            height,
+            color=color(a),
+            label=actions[a] if actions else f"action {a}",
+        )
+    ax.set_yticks(range(len(names)), names)
+    ax.axvline(0, color="0.3", linewidth=1)
+    ax.set_xlabel(f"weight, less that of {actions[0] if actions else 'action 0'}")
+    ax.legend()
+    return ax
+
+
 def _places(nodes: Nodes) -> dict[int, tuple[float, int]]:
     """Place leaves side by side, and a question above the middle of its answers."""
     out: dict[int, tuple[float, int]] = {}

@@ -1,0 +1,41 @@
+package evaluate
+
+import (
+	"fmt"
+	"math"
+)
+
+// often is by how many standard deviations a gain lies above what four of five intervals show,
+// in units of a half width of 1.645.
+const often = 1 + 0.8416/1.645
+
+// outlook says, from public facts, what can be shown and learned.
+func (q *learnQuestion) outlook() ([]string, error) {
+	affordable, err := affordableWeight(q.judge.public)
+	if err != nil {
+		return nil, err
+	}
+	answers, err := expectedAnswers(q.judge.answers, affordable)
+	if err != nil {
+		return nil, err
+	}
+	logged, constant := often*answers[0].HalfWidth, 0.0
+	for _, a := range answers[1:] {
+		constant = max(constant, often*a.HalfWidth)
+	}
+	width := q.public.Returns().Width()
+	if min(logged, constant) >= width {
+		return []string{"No certificate is to be expected: by the half widths no gain that returns allow would be shown in four of five studies."}, nil
+	}
+	notes := []string{fmt.Sprintf("A gain over every constant action is shown in four of five studies if it is at least %.2g, and one over the logged policy if it is at least %.2g, if no weight is missing.", constant, logged)}
+	if q.scores || q.public.decisions() > 1 {
+		return notes, nil
+	}
+	persons, cells, where := float64(q.learnOn)/2, float64(q.grid.Bins)/2, "half of the persons"
+	if q.states != nil {
+		persons, cells, where = float64(q.learnOn)/float64(q.states.States()), 1, fmt.Sprintf("one of %d equally frequent states", q.states.States())
+	}
+	sd := q.noise[1] * q.largest(baseline{q.public.Returns().Mid()}) * q.beside()
+	effect := 2 * math.Sqrt(2*cells*sd*sd+persons*q.most*width*width/2) / persons
+	return append(notes, fmt.Sprintf("Where another action is better by %.2g in %s, learning tells so by two standard deviations.", effect, where)), nil
+}

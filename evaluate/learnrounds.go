@@ -1,0 +1,148 @@
+package evaluate
+
+import (
+	"math"
+
+	"github.com/discreet-rl/discreet/evaluate/internal/rule"
+)
+
+// roundKind is what a round of sums over the half that is learned from is about.
+type roundKind int
+
+const (
+	ofReturns  roundKind = iota // the baseline
+	ofNorms                     // of what a person would add to the gains, by which these are clipped
+	ofProducts                  // of the terms of a linear rule
+	ofGains                     // by which actions are compared
+)
+
+const (
+	normBins      = 24
+	normsQuantile = 0.8
+	normsShare    = 0.06 // of what is learned from
+	productsShare = 0.14
+)
+
+// plan says which rounds there are, and the share of each.
+func (q *learnQuestion) plan(levels int) (shares []float64) {
+	if q.scores {
+		q.rounds = []roundKind{ofReturns, ofNorms, ofProducts, ofGains}
+		return []float64{meanShare, normsShare, productsShare, 1 - meanShare - normsShare - productsShare}
+	}
+	before := meanShare
+	if q.public.decisions() > 1 {
+		before = valuesShare
+	}
+	q.rounds, shares = []roundKind{ofReturns}, []float64{before}
+	for level := range levels { // twice as much for each level, of whose nodes each has half of the persons
+		q.rounds = append(q.rounds, ofGains)
+		shares = append(shares, (1-before)*float64(int(1)<<level)/float64(int(1)<<levels-1))
+	}
+	return shares
+}
+
+// cells is the number of sums of a round.
+func (q *learnQuestion) cells(round int) int {
+	switch q.rounds[round] {
+	case ofReturns:
+		return q.firstCells()
+	case ofNorms:
+		return normBins
+	case ofProducts:
+		return q.grid.Products()
+	}
+	n := q.gains(round)
+	if q.grid.Treated > 0 {
+		n += n / q.grid.Actions
+	}
+	return n
+}
+
+// gains is how many sums of a round compare actions.
+func (q *learnQuestion) gains(round int) int {
+	switch {
+	case q.scores:
+		return q.grid.Actions * q.grid.Dim()
+	case q.states != nil:
+		return q.states.States() * q.grid.Actions
+	}
+	return q.grid.Cells(1 << (round - 1))
+}
+
+// clipOf is the largest norm of what a person adds to a round, by the sums of those before.
+func (q *learnQuestion) clipOf(round int, sums [][]float64) float64 {
+	switch q.rounds[round] {
+	case ofReturns, ofNorms:
+		return 1
+	case ofProducts:
+		return float64(q.grid.Dim())
+	}
+	clip := q.largest(q.baseline(sums[0]))
+	if q.scores {
+		return clip * normEnd(exceeded(sums[1]))
+	}
+	return clip * q.beside()
+}
+
+// exceeded is the bin of norms up to which most persons lie, by noisy numbers.
+func exceeded(norms []float64) int {
+	total, below := 0.0, 0.0
+	for _, n := range norms {
+		total += n
+	}
+	for bin, n := range norms {
+		if below += n; below >= normsQuantile*total {
+			return bin
+		}
+	}
+	return normBins - 1
+}
+
+// normEnd is the upper end of a bin of norms, as a share of the largest: four bins double it.
+func normEnd(bin int) float64 { return math.Exp2(float64(bin+1-normBins) / 4) }
+
+// normBin is the bin of a norm.
+func normBin(share float64) int {
+	bin := 0
+	for bin < normBins-1 && share > normEnd(bin) {
+		bin++
+	}
+	return bin
+}
+
+// person writes what a person's rows add to a round.
+func (q *learnQuestion) person(v []float64, round int, t rule.Tree, rows learnRows, from, to int, base baseline) {
+	switch kind := q.rounds[round]; {
+	case kind == ofNorms:
+		gains := make([]float64, q.gains(round))
+		q.compare(gains, t, rows, from, to, base)
+		square := 0.0
+		for _, g := range gains {
+			square += g * g
+		}
+		if from < to {
+			v[normBin(math.Sqrt(square)/q.largest(base))] = 1
+		}
+	case kind == ofGains:
+		q.compare(v, t, rows, from, to, base)
+	default:
+		for row := from; row < to; row++ {
+			if kind == ofReturns {
+				q.first(v, rows, row)
+			} else {
+				q.grid.AddProducts(v, rows.terms[row], rows.part[row])
+			}
+		}
+	}
+}
+
+// compare writes what a person's rows add to the gains.
+func (q *learnQuestion) compare(v []float64, t rule.Tree, rows learnRows, from, to int, base baseline) {
+	for row := from; row < to; row++ {
+		if q.scores {
+			q.addTerms(v, rows, row, base)
+		} else {
+			q.add(v, t, rows, row, base)
+		}
+	}
+}
