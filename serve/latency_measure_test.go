@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
 
@@ -43,6 +44,8 @@ type caller struct {
 // machine: an empty page, which is the server, the connection and the clock alone, and
 // ListDatasets, which has a token and a message too and asks no database.
 func TestLatencyOf200Clients(t *testing.T) {
+	ballast := service.Ballast() // as the command has it
+	defer runtime.KeepAlive(ballast)
 	h := opened(t, "")
 	const clients, rounds = 200, 15
 	kinds := []*kind{

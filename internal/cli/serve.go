@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/discreet-rl/discreet/internal/service"
 	"github.com/discreet-rl/discreet/serve"
 )
 
@@ -54,6 +56,8 @@ func runServe(ctx context.Context, w io.Writer, c serve.Config, path string) (er
 	if list, err := c.ListTokens(); err == nil && len(list) == 0 {
 		fmt.Fprintf(w, "sign in   nobody has a token yet: discreet serve token create %s PERSON, and enter it at %s://%s\n", path, scheme, address)
 	}
+	ballast := service.Ballast()
+	defer runtime.KeepAlive(ballast)
 	return s.Run(ctx)
 }
 

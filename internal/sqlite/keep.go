@@ -109,8 +109,8 @@ func (c *conn) putBack(query string, s driver.Stmt, failed error) error {
 
 // keepable reports that all that a statement does it does when it is run.
 func keepable(query string) bool {
-	verb, _, _ := strings.Cut(query, " ")
-	switch verb {
+	end := strings.IndexAny(query, " \n\t")
+	switch query[:max(end, 0)] {
 	case "SELECT", "INSERT", "UPDATE", "DELETE":
 		return true
 	}

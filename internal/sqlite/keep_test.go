@@ -89,6 +89,7 @@ func TestAStatementIsPreparedOnceAndUsedByOneAtATime(t *testing.T) {
 	}
 	for range 3 {
 		query(db, "SELECT 1").Close()
+		query(db, "SELECT\n2").Close()
 		if _, err := db.ExecContext(ctx, "UPDATE a"); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +97,7 @@ func TestAStatementIsPreparedOnceAndUsedByOneAtATime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if l.prepared["SELECT 1"] != 1 || l.prepared["UPDATE a"] != 1 || l.prepared["PRAGMA shrink_memory"] != 3 || l.open["PRAGMA shrink_memory"] != 0 {
+	if l.prepared["SELECT 1"] != 1 || l.prepared["SELECT\n2"] != 1 || l.prepared["UPDATE a"] != 1 || l.prepared["PRAGMA shrink_memory"] != 3 || l.open["PRAGMA shrink_memory"] != 0 {
 		t.Errorf("prepared %v, open %v", l.prepared, l.open)
 	}
 
