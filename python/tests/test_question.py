@@ -67,8 +67,8 @@ def test_groups_of_a_log_of_single_decisions() -> None:
     # One row an episode, said twice; and the most rows of a person by their episodes.
     question = dt.Question(logs, dt.policy.constant(1), **known, episodes=3, episode_horizon=1, by=by)
     f, m = question.evaluate().answers
-    assert (f.interval[0] <= 1 <= f.interval[1])
-    assert (m.interval[0] <= 0 <= m.interval[1])
+    assert f.interval[0] <= 1 <= f.interval[1]
+    assert m.interval[0] <= 0 <= m.interval[1]
     assert f.value > 0.9 > 0.1 > m.value
     with pytest.raises(dt.InputError, match=r"'column': 'sex', 'values'"):
         dt.Question(logs, dt.policy.constant(1), **known, episodes=3, by="sex")
