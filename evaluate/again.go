@@ -68,6 +68,11 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 	} else if target, err = targetLike(f.OnPolicy, f.Actions); err != nil {
 		return nil, fmt.Errorf("%w: public.actions: %w", ErrRelease, err)
 	}
+	for i, probs := range f.ByCell {
+		if f.Estimated == nil || probs != nil && !distributions(probs, f.Estimated.Actions) {
+			return nil, fmt.Errorf("%w: public.policies_by_cell[%d] holds no probabilities of actions", ErrRelease, i)
+		}
+	}
 	p := Public{
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, EpisodeHorizon: f.Each, Episodes: f.Episodes, OneDecision: f.One,
 		Reward: f.Reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -77,6 +78,23 @@ func (e EstimatedBehavior) probabilities(of policy.Policy) []float64 {
 		}
 	}
 	return out
+}
+
+// distributions tells whether numbers are probabilities of so many actions in each cell.
+func distributions(probs []float64, actions int) bool {
+	for cell := range slices.Chunk(probs, max(actions, 1)) {
+		sum := 0.0
+		for _, v := range cell {
+			if !(v >= 0 && v <= 1) {
+				return false
+			}
+			sum += v
+		}
+		if !(math.Abs(sum-1) <= 1e-6) {
+			return false
+		}
+	}
+	return true
 }
 
 // cellAnswer is one answer of a release by cell and action.

@@ -2,6 +2,7 @@ package evaluate_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math/rand/v2"
 	"reflect"
 	"strings"
@@ -84,6 +85,14 @@ func TestCellsAnswerTogether(t *testing.T) {
 				other.Diagnostics["masses_by_cell"].(map[string]any)["gained"].([]any)[0].([]any)[0] = 1.0
 				if again.Verify(other) == nil {
 					t.Error("another sum verifies")
+				}
+				for _, cell := range [][2]any{{0.0, 2.5}, {-3.0, 1.0}, {0.5, 0.4}} {
+					other = throughJSON(t, r)
+					first := other.Public["policies_by_cell"].([]any)[0].([]any)
+					first[0], first[1] = cell[0], cell[1]
+					if _, err := evaluate.Replan(other, nil, nil); !errors.Is(err, evaluate.ErrRelease) {
+						t.Errorf("%v are probabilities: %v", cell, err)
+					}
 				}
 			}
 			alone += logs

@@ -26,6 +26,11 @@ type learnRows struct {
 // read checks that every policy can be asked about every row, so that nothing fails once noise
 // is drawn.
 func (q *learnQuestion) read(d *trajectory.Dataset) (learnRows, error) {
+	for round := range q.rounds {
+		if err := checkCapacity(d.Persons(), q.cells(round)); err != nil {
+			return learnRows{}, err
+		}
+	}
 	all, err := samplesOf(d, q.judge.public)
 	if err != nil {
 		return learnRows{}, err

@@ -155,6 +155,9 @@ func (g *Gathering) ReadyPart(ctx context.Context) (*Ready, []int64, error) {
 }
 
 func (g *Gathering) bind(ctx context.Context) (*Ready, error) {
+	if g.kept == nil {
+		return nil, errNobody // not even a part of nobody
+	}
 	run, err := g.plan.prepare.bind(ctx, g.kept)
 	if err != nil {
 		return nil, err

@@ -110,7 +110,7 @@ type Public struct {
 	Outcome *Outcome
 	// Complete says that nothing is lost: every decision of every person is in the data, no
 	// episode was cut off (other than as Outcome counts it), and none of them, nor a value that is read, was left out or
-	// replaced. Only whoever holds the data can say so; a check refuses data that show
+	// replaced, but for rewards cut to their range and covariates of an experiment. Only whoever holds the data can say so; a check refuses data that show
 	// otherwise.
 	Complete bool
 	// Privacy asks for a guarantee; nil asks for a non-private reference.

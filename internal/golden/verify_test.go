@@ -97,16 +97,18 @@ func TestVerifyTells(t *testing.T) {
 			d.set("answers.0.estimate.std_sampling", 50.0)
 			d.normal(0, most)
 		}, "std_sampling is 50"},
-		"value beyond the range":    {"dp-is-complete", "replace_one", false, func(d *document) { d.set("answers.0.estimate.value", 15) }, "outside the public range"},
-		"value of other sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.sums.x") }, "answers[0]."},
-		"no sums":                   {"dp-wis", "replace_one", false, func(d *document) { d.set("answers.0.diagnostics.sums", nil) }, "diagnostics.sums is missing"},
-		"persons of the sums":       {"dp-wis", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.sums.count") }, "which is public"},
-		"value of another baseline": {"dp-dr", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.baseline.value") }, "estimate."},
-		"no baseline":               {"dp-dr-value", "replace_one", false, func(d *document) { delete(d.get("answers.0.diagnostics").(map[string]any), "baseline") }, "diagnostics.baseline"},
-		"clip":                      {"dp-dr-complete", "add_remove_one", false, func(d *document) { d.scale("answers.0.diagnostics.clip.max") }, "none of the ranges"},
-		"cap":                       {"dp-wis-auto", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.max_weight") }, "none of the caps"},
-		"noise of overlap":          {"dp-dr-state", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.overlap.effective_sample_size_std") }, "overlap.effective_sample_size_std"},
-		"overlap unpaid":            {"dp-dr", "replace_one", false, func(d *document) { d.set("answers.0.diagnostics.overlap", map[string]any{"mean_weight": 1}) }, "exactly where it was paid for"},
+		"weights for probabilities by cell": {"dp-wis-cells", "replace_one", false, func(d *document) { d.set("public.policies_by_cell.0.0", 2.5) }, "policies_by_cell[0] is not what"},
+		"another policy by cell":            {"dp-wis-cells", "replace_one", false, func(d *document) { d.set("public.target", "constant: action 0"); d.set("public.actions", 1.0) }, "policies_by_cell[0] is not what"},
+		"value beyond the range":            {"dp-is-complete", "replace_one", false, func(d *document) { d.set("answers.0.estimate.value", 15) }, "outside the public range"},
+		"value of other sums":               {"dp-wis", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.sums.x") }, "answers[0]."},
+		"no sums":                           {"dp-wis", "replace_one", false, func(d *document) { d.set("answers.0.diagnostics.sums", nil) }, "diagnostics.sums is missing"},
+		"persons of the sums":               {"dp-wis", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.sums.count") }, "which is public"},
+		"value of another baseline":         {"dp-dr", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.baseline.value") }, "estimate."},
+		"no baseline":                       {"dp-dr-value", "replace_one", false, func(d *document) { delete(d.get("answers.0.diagnostics").(map[string]any), "baseline") }, "diagnostics.baseline"},
+		"clip":                              {"dp-dr-complete", "add_remove_one", false, func(d *document) { d.scale("answers.0.diagnostics.clip.max") }, "none of the ranges"},
+		"cap":                               {"dp-wis-auto", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.max_weight") }, "none of the caps"},
+		"noise of overlap":                  {"dp-dr-state", "replace_one", false, func(d *document) { d.scale("answers.0.diagnostics.overlap.effective_sample_size_std") }, "overlap.effective_sample_size_std"},
+		"overlap unpaid":                    {"dp-dr", "replace_one", false, func(d *document) { d.set("answers.0.diagnostics.overlap", map[string]any{"mean_weight": 1}) }, "exactly where it was paid for"},
 		"values beyond the range": {"dp-refine", "replace_one", false, func(d *document) {
 			d.set("theta.0", -5.0)
 			d.set("values.0", -5.0)

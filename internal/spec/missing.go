@@ -26,7 +26,7 @@ func readMissing(c config.Config, o *trajectory.Options) error {
 		o.Missing = trajectory.MissingZero
 	case "mean":
 		o.Missing = trajectory.MissingMean
-		if repairs(c) {
+		if repairs(c) || complete(c) {
 			return checkMeans(c, o)
 		}
 	case missingMiddle:

@@ -93,6 +93,53 @@ func checkDifferences(r *evaluate.Release, b config.Behavior) error {
 	return nil
 }
 
+// checkCells holds what a release says of policies by cell against the policies, where their words
+// say all of them.
+func checkCells(r *evaluate.Release) error {
+	var f struct {
+		Target   any                         `json:"target"`
+		Cells    [][]float64                 `json:"policies_by_cell"`
+		Behavior *evaluate.EstimatedBehavior `json:"estimated_behavior"`
+	}
+	if err := loosely(r.Public, &f); err != nil || f.Cells == nil || f.Behavior == nil {
+		return err
+	}
+	words := []string{fmt.Sprint(f.Target)}
+	if list, several := f.Target.([]any); several {
+		words = nil
+		for _, one := range list {
+			_, what, _ := strings.Cut(fmt.Sprint(one), ": ")
+			words = append(words, what)
+		}
+	}
+	if len(words) != len(f.Cells) {
+		return fmt.Errorf("policies_by_cell has %d policies, and target %d", len(f.Cells), len(words))
+	}
+	for i, what := range words {
+		if logged := what == (config.Target{Kind: "logged"}).String(); logged != (f.Cells[i] == nil) {
+			return fmt.Errorf("policies_by_cell[%d] is not what %q does", i, what)
+		}
+		constant, uniform := constantTarget.FindStringSubmatch(what), uniformTarget.FindStringSubmatch(what)
+		for j, v := range f.Cells[i] {
+			action, want := j%max(f.Behavior.Actions, 1), v
+			switch {
+			case constant != nil && action == int(number(constant[1])):
+				want = 1
+			case constant != nil:
+				want = 0
+			case uniform != nil && action < int(number(uniform[1])):
+				want = 1 / float64(number(uniform[1]))
+			case uniform != nil:
+				want = 0
+			}
+			if v != want {
+				return fmt.Errorf("policies_by_cell[%d] is not what %q does", i, what)
+			}
+		}
+	}
+	return nil
+}
+
 // targetIn is a policy that its words say all of, nil for others.
 func targetIn(words string) (policy.Policy, error) {
 	if m := uniformTarget.FindStringSubmatch(words); m != nil {

@@ -287,7 +287,7 @@ func checkBehavior(r *evaluate.Release, v any) error {
 		if b.Once != nil || b.Probs != nil || b.TrainedOn != nil || b.Actions != nil {
 			return errors.New("holds what known probabilities have")
 		}
-		return nil
+		return checkCells(r)
 	}
 	stated := config.Behavior{Source: b.Source, Kind: b.Kind}
 	if (b.Actions != nil) != (b.Kind == "uniform") {
