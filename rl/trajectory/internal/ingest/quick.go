@@ -83,6 +83,9 @@ func (s *Stream) wholeEpisode() (hi int, id table.ID, ok bool) {
 		if id = runs.ID(i); id.Missing() {
 			return hi, id, false
 		}
+		if next := runs.ID(i + 1); next.Missing() { // which is taken for this episode's
+			return hi, id, false
+		}
 	}
 	if s.bound.hasKey[keyUnit] {
 		if runs := &s.batch.Keys[keyUnit]; runs.End(s.advance(keyUnit)) < hi {
