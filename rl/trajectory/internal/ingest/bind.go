@@ -248,7 +248,6 @@ func (x *binder) ignored() {
 			names = append(names, f.Name)
 		}
 	}
-	slices.Sort(names) // files that have the same columns say the same
 	switch {
 	case len(names) > maxIgnored:
 		x.notice("columns not used: %s and %d more", strings.Join(names[:maxIgnored], ", "), len(names)-maxIgnored)
