@@ -21,5 +21,5 @@ func ExampleConfig() {
 		panic(err)
 	}
 	fmt.Printf("%s: standard deviation of the noise %.2f\n", plan.Method, plan.Expected.StdPrivacy)
-	// Output: dp-is: standard deviation of the noise 0.04
+	// Output: dp-is: standard deviation of the noise 0.02
 }
