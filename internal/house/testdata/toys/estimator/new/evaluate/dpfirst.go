@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -49,13 +50,15 @@ func (m DPFirst) draft(method string, p Public) (draft, error) {
 	expected.HalfWidth, expected.Constant = w.ExpectedHalf(private, sampling), within.Width()/2
 	return draft{
 		method: method, public: p, event: eventOf(w.Noise),
-		pairs: &pairs{public: p, each: firstRewards(within.Mid()), run: func(x, weight []float64, src *noise.Source) (*Release, error) {
-			e, err := w.Run(x, weight, w.Ranges, src)
-			if err != nil {
-				return nil, err
-			}
-			return estimated(e), nil
-		}},
+		prepare: byPerson{public: p, numbers: 2, each: firstRewards(within.Mid()), run: func(numbers [][]float64, _ *value.Samples) (draw, error) {
+			return func(_ context.Context, src *noise.Source) (*Release, error) {
+				e, err := w.Run(numbers[0], numbers[1], w.Ranges, src)
+				if err != nil {
+					return nil, err
+				}
+				return estimated(e), nil
+			}, nil
+		}}.preparation(),
 		outcome: estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) }, nil),
 		summary: summary{
 			facts: map[string]any{"clip": within}, expected: expected,
@@ -65,14 +68,15 @@ func (m DPFirst) draft(method string, p Public) (draft, error) {
 }
 
 // firstRewards writes the first reward of each person, or what stands for it.
-func firstRewards(missing float64) func(x, weight []float64, s *value.Sample) {
-	return func(x, weight []float64, s *value.Sample) {
-		d := s.Data
+func firstRewards(missing float64) func(numbers [][]float64, part []*value.Sample) error {
+	return func(numbers [][]float64, part []*value.Sample) error {
+		x, weight, d := numbers[0], numbers[1], part[0].Data
 		for person := range x {
 			x[person], weight[person] = missing, 1
 			if e := d.PersonStart[person]; e < d.PersonStart[person+1] {
 				x[person] = d.Reward[d.EpisodeStart[e]]
 			}
 		}
+		return nil
 	}
 }
