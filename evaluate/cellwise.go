@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -22,7 +23,7 @@ func (m DPIS) byCell(p Public) [][]float64 {
 	switch {
 	case e == nil || e.By != "" || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.Targets != nil && p.Targets.byFlip():
 		return nil
-	case m.MaxWeight != 0 || m.Clip != "" || m.ClipShare != 0 || m.Diagnostics != 0 || m.Confounding > 1 || m.Guess != nil:
+	case m.MaxWeight != 0 || m.Clip != "" || m.ClipShare != 0 || m.Diagnostics != 0 || m.Confounding > 1:
 		return nil
 	case p.replanned && len(p.byCell) != len(p.policies()):
 		return nil
@@ -153,10 +154,24 @@ func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64
 		return draft{}, err
 	}
 	about, err := q.about(policies)
+	if unused := p.Behavior.unused(); len(unused) > 0 {
+		about.notes = slices.Insert(about.notes, 0, "Not used here, since persons are counted by cell: "+strings.Join(unused, " and ")+".")
+	}
 	return draft{
 		method: method, public: p, event: event, outcome: q.again, prepare: q.preparation(of),
 		summary: about, estimates: true, uncut: true, laplace: true,
 	}, err
+}
+
+// unused are the facts that were given for another form.
+func (e EstimatedBehavior) unused() (names []string) {
+	if e.Share != 0 {
+		names = append(names, "share")
+	}
+	if e.Floor != 0 {
+		names = append(names, "floor")
+	}
+	return names
 }
 
 // width is what the intervals of all answers are expected to add up to.

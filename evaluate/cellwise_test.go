@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -118,6 +119,7 @@ func TestCellsAreForFunctionsOfTheCell(t *testing.T) {
 		"a column":          {evaluate.DPIS{}, func(p *evaluate.Public) { p.Targets.Policies[0].Policy = policy.ProbColumn{} }, false},
 		"another state":     {evaluate.DPIS{}, func(p *evaluate.Public) { p.Behavior.Column = "other" }, false},
 		"a clip":            {evaluate.DPIS{Clip: "auto"}, func(*evaluate.Public) {}, false},
+		"a share":           {evaluate.DPIS{}, func(p *evaluate.Public) { p.Behavior.Share, p.Behavior.Floor = 0.3, 0.1 }, true},
 		"a cap":             {evaluate.DPIS{MaxWeight: 4}, func(*evaluate.Public) {}, false},
 		"confounding":       {evaluate.DPIS{Confounding: 1.5}, func(*evaluate.Public) {}, false},
 		"several decisions": {evaluate.DPIS{}, func(p *evaluate.Public) { p.Horizon = 2 }, false},
@@ -131,6 +133,10 @@ func TestCellsAreForFunctionsOfTheCell(t *testing.T) {
 		}
 		if _, got := plan.Facts["policies_by_cell"]; got != c.want {
 			t.Errorf("%s: by cell %v; want %v", name, got, c.want)
+		}
+		const unused = "Not used here, since persons are counted by cell: share and floor."
+		if slices.Contains(plan.Notes, unused) != (name == "a share") {
+			t.Errorf("%s: %q", name, plan.Notes)
 		}
 	}
 }

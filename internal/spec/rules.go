@@ -92,7 +92,7 @@ func observationWords(c config.Config) string {
 		return middleWords + ", and an indicator, where one is read, says that it was missing"
 	}
 	words := "a missing observation becomes 0"
-	if encodesObservation(c) {
+	if repairs(c) && encodesObservation(c) {
 		words += ", an episode with a missing word in an observation that is read by a vocabulary, as number for word, is left out"
 	}
 	return words
