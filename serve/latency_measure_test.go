@@ -156,6 +156,8 @@ func processor(t *testing.T) time.Duration {
 
 // Memory after a thousand asks and after ten thousand, of the service and its client.
 func TestMemoryOverTenThousandAsks(t *testing.T) {
+	ballast := service.Ballast() // as the command has it
+	defer runtime.KeepAlive(ballast)
 	h := furnish(t, "asks_per_hour: 1000000")
 	h.write("serve.yaml", strings.Replace(h.read("serve.yaml"), "budget: {epsilon: 3, delta: 1e-5}", "budget: {epsilon: 90, delta: 1e-5}", 1))
 	h.open()
