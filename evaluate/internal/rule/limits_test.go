@@ -163,3 +163,22 @@ func TestATableIsTheBestThatIsAllowed(t *testing.T) {
 		t.Error("at (0.6, 0.2) nothing is left; want it found")
 	}
 }
+
+// TestATreeKeepsItsLimitsBetweenTheirBounds: where sums speak for an action everywhere, it is taken on both
+// sides of where it must not be, and at the lower bound, which is not in it.
+func TestATreeKeepsItsLimitsBetweenTheirBounds(t *testing.T) {
+	g := rule.Grid{Lows: []float64{0}, Highs: []float64{1}, Bins: 2, Actions: 3}
+	g.Never = []rule.Prohibition{{Action: 1, Above: 0.2, AtMost: 0.4}, {Action: 1, Above: 0.7, AtMost: math.Inf(1)}, {Action: 2, Above: 0.3, AtMost: 0.35}}
+	var tree rule.Tree
+	gains := make([]float64, g.Cells(1))
+	for bin := range g.Bins {
+		gains[g.Cell(0, 0, bin, 1)], gains[g.Cell(0, 0, bin, 2)] = 50, 10
+	}
+	g.Grow(&tree, rule.Sums{Gains: gains, GainSD: 1})
+	nodes := g.Nodes(tree, []string{"obs_a"})
+	for x, want := range map[float64]int{0.1: 1, 0.2: 1, 0.25: 2, 0.32: 0, 0.4: 2, 0.41: 1, 0.7: 1, 0.71: 2, 5: 2} {
+		if got := chosen(t, []string{"obs_a"}, nodes, []float64{x}, g.Actions); got != want {
+			t.Errorf("action %d at %v; want %d", got, x, want)
+		}
+	}
+}
