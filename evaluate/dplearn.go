@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -19,16 +20,17 @@ import (
 // the actions.
 //
 // A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, of
-// several decisions one of each state, and for every level of the tree, or for the table, one
-// noisy sum of weighted returns about it.
+// several decisions one of each state, and weighted returns about it. By these a tree, or the action
+// of a state, of a single decision is drawn by permute-and-flip; under a budget or an order, with
+// Gaussian noise, and of all other rules, it follows from noisy sums.
 // The other half is asked for the differences between the learned policy and the logged one, and
 // between it and every constant action, as several policies are: [DPIS]. A person is in one of
 // the halves, so that both have the whole budget.
 //
 // Released: [Learned], and the differences as answers with 90% intervals: each lower limit holds
 // with 95% by itself. Assumes: right logged probabilities. Unit: a person. Adjacency: either.
-// Clip: l2, of the outcomes' public range times the cap on weights. Event: dp.Gaussian, that of
-// one half. Proof: docs/proofs/learn.md.
+// Clip: l2, or of draws the size, of the outcomes' public range times the cap on weights. Event:
+// dp.Gaussian, that of one half, or of draws dp.ApproximateDP. Proof: docs/proofs/learn.md.
 type DPLearn struct {
 	// Rule is tree, which "" means, or linear: the action whose score, an intercept and a weight
 	// for each covariate, is largest. Limits are on trees and tables.
@@ -94,12 +96,15 @@ type learnQuestion struct {
 	grid    rule.Grid      // of a tree
 	states  feature.Finite // of a table; nil of a tree
 	scores  bool           // of a linear rule
-	rounds  []roundKind    // of sums
+	rounds  []roundKind    // of sums and draws
 	learnOn int64          // persons
-	noise   []float64      // multipliers, of every round
-	most    float64        // cap on weights
-	judge   quantities     // of the other half
-	of      vouched
+	noise   []float64      // multipliers, of every round of sums
+	// of draws, for every round: what it spends, and how many levels are drawn together
+	epsilons []float64
+	levels   []int
+	most     float64    // cap on weights
+	judge    quantities // of the other half
+	of       vouched
 }
 
 // Plan implements [Estimator].
@@ -110,7 +115,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	all, err := multipliers(*p.Privacy, 1)
+	event, drawn, err := q.spent()
 	if err != nil {
 		return draft{}, err
 	}
@@ -125,11 +130,11 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	s.facts["learned_from"] = q.learnOn
 	s.notes = append(s.notes, m.limited()...)
 	if q.states == nil && !q.scores {
-		s.facts["depth"], s.facts["bins"] = len(q.rounds)-1, q.grid.Bins
+		s.facts["depth"], s.facts["bins"] = cmp.Or(m.Depth, defaultDepth), q.grid.Bins
 	}
 	return draft{
-		method: method, public: p, event: gaussians(all...), prepare: whole(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
-		drawn: dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}},
+		method: method, public: p, event: event, prepare: whole(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
+		drawn: drawn, laplace: q.epsilons != nil,
 	}, nil
 }
 
@@ -175,7 +180,9 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if min(q.learnOn, rest) < 1 {
 		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
 	}
-	if q.noise, err = multipliers(*p.Privacy, q.plan(levels)...); err != nil {
+	if q.draws(m) {
+		q.drawing(levels)
+	} else if q.noise, err = multipliers(*p.Privacy, q.plan(levels)...); err != nil {
 		return q, err
 	}
 	return q, q.judges(m, method, rest)

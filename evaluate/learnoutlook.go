@@ -35,7 +35,12 @@ func (q *learnQuestion) outlook() ([]string, error) {
 	if q.states != nil {
 		persons, cells, where = float64(q.learnOn)/float64(q.states.States()), 1, fmt.Sprintf("one of %d equally frequent states", q.states.States())
 	}
-	sd := q.noise[1] * q.largest(baseline{q.public.Returns().Mid()}) * q.beside()
+	var sd float64
+	if q.epsilons != nil {
+		cells, sd = 1, q.scale(1, baseline{q.public.Returns().Mid()})
+	} else {
+		sd = q.noise[1] * q.largest(baseline{q.public.Returns().Mid()}) * q.beside()
+	}
 	effect := 2 * math.Sqrt(2*cells*sd*sd+persons*q.most*width*width/2) / persons
 	return append(notes, fmt.Sprintf("Where another action is better by %.2g in %s, learning tells so by two standard deviations.", effect, where)), nil
 }

@@ -63,6 +63,9 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 		if len(of) != q.cells(round) {
 			return nil, fmt.Errorf("diagnostics.learning[%d] holds %d sums; want %d", round, len(of), q.cells(round))
 		}
+		if q.rounds[round] == ofDraws && !q.drawnBy(round, of) {
+			return nil, fmt.Errorf("diagnostics.learning[%d] holds what is no number of a candidate", round)
+		}
 		for _, v := range of {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				return nil, fmt.Errorf("diagnostics.learning[%d] holds what is no sum", round)
@@ -76,6 +79,9 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 	return q.certified(again, sums), nil
 }
 
+// chargesDraws says what a drawn rule costs.
+const chargesDraws = "The rule is drawn, and the charge is epsilon and delta as a whole. In a ledger that adds up squares of mu it costs many times what Gaussian noise for the same budget does."
+
 // about is what is known beforehand.
 func (q *learnQuestion) about() (summary, error) {
 	p := q.judge.public
@@ -88,7 +94,13 @@ func (q *learnQuestion) about() (summary, error) {
 	if q.states != nil {
 		over = "a table of states"
 	}
-	over += " that takes in each of its parts the action under which their noisy weighted outcomes are largest"
+	if q.epsilons != nil {
+		over += ", drawn by permute-and-flip among all there are: the larger the weighted outcomes of who was treated by a rule, the likelier it is"
+		s.facts["noise_family"] = LaplaceNoise
+		s.notes = append(s.notes, chargesDraws)
+	} else {
+		over += " that takes in each of its parts the action under which their noisy weighted outcomes are largest"
+	}
 	if q.scores {
 		over = "a score of every action, linear in the covariates, by least squares of their noisy weighted outcomes; the largest says what is done"
 	}

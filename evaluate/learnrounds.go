@@ -14,6 +14,8 @@ const (
 	ofNorms                     // of what a person would add to the gains, by which these are clipped
 	ofProducts                  // of the terms of a linear rule
 	ofGains                     // by which actions are compared
+	ofMean                      // the baseline of draws
+	ofDraws                     // of parts of the rule
 )
 
 const (
@@ -50,6 +52,10 @@ func (q *learnQuestion) cells(round int) int {
 		return normBins
 	case ofProducts:
 		return q.grid.Products()
+	case ofMean:
+		return 1
+	case ofDraws:
+		return q.nodes(round)
 	}
 	n := q.gains(round)
 	if q.grid.Treated > 0 {

@@ -14,7 +14,24 @@ import (
 func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) (sums [][]float64, err error) {
 	var base baseline
 	var t rule.Tree
-	for round := range q.rounds {
+	for round, kind := range q.rounds {
+		if kind == ofMean || kind == ofDraws {
+			var told []float64
+			if kind == ofMean {
+				told, err = q.mean(rows, persons, src)
+			} else {
+				told, err = q.draw(round, t, rows, persons, base, src)
+			}
+			if err != nil {
+				return nil, err
+			}
+			if sums = append(sums, told); kind == ofMean {
+				base = q.baseline(told)
+			} else if q.states == nil {
+				q.grown(&t, round, told)
+			}
+			continue
+		}
 		v := make([]float64, q.cells(round))
 		sum, err := mechanism.NewVectorSum(len(v), q.clipOf(round, sums), q.noise[round], q.public.Privacy.noise())
 		if err != nil {
@@ -106,11 +123,22 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, b
 // rule is the policy that follows from the sums.
 func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
 	last := len(sums) - 1
+	if q.epsilons != nil && q.states != nil {
+		of := make([]int, len(sums[last]))
+		for state, n := range sums[last] {
+			of[state] = q.grid.Instead(int(n), q.grid.Banned([]float64{float64(state)}))
+		}
+		return rule.TableNodes(q.names[0], of, q.grid.Actions)
+	}
 	if q.states != nil {
 		return rule.TableNodes(q.names[0], q.grid.Table(q.sums(sums, last), q.grid.Actions), q.grid.Actions)
 	}
 	var t rule.Tree
 	for round := 1; round <= last; round++ {
+		if q.epsilons != nil {
+			q.grown(&t, round, sums[round])
+			continue
+		}
 		q.grid.Grow(&t, q.sums(sums, round))
 	}
 	return q.grid.Nodes(t, q.names)
@@ -167,6 +195,9 @@ func (q *learnQuestion) first(v []float64, rows learnRows, row int) {
 func (q *learnQuestion) baseline(noisy []float64) baseline {
 	returns := q.public.Returns()
 	value := func(x, n float64) float64 { return q.returned(returns.Mid() + returns.Width()/2*x/n) }
+	if q.epsilons != nil { // of places in the range
+		return baseline{q.returned(returns.Min + returns.Width()*noisy[0]/float64(q.learnOn))}
+	}
 	if len(noisy) == 1 {
 		return baseline{value(noisy[0], float64(q.learnOn))}
 	}

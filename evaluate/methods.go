@@ -142,7 +142,7 @@ func Methods() []Method {
 				fmt.Sprintf("bins: equal parts of the range of a covariate at whose ends a tree may split (%d)", defaultRuleBins), "share: share of persons who are learned from (one half)", capped,
 				"budget: largest share of persons who may get another action than 0, of one decision (none)", "monotone: {column: up or down}: as the column rises the number of the action must not fall, or rise (none)",
 				"never: [{action, column, above, at_most}]: actions that must not be taken where a column is above one number and at most another (none)"},
-			Summary: "Half of the persons, drawn by a secret lot, are learned from: in each part of the covariates the action under which noisy weighted outcomes are largest. The other half judges the policy: its differences from the logged one and from every constant action are noisy sums of weighted outcomes.",
+			Summary: "Half of the persons, drawn by a secret lot, are learned from: a rule is drawn, with larger probability the larger the weighted outcomes of who was treated by it, or follows from noisy sums of these. The other half judges the policy: its differences from the logged one and from every constant action are noisy sums of weighted outcomes.",
 			whole:   "dp-learn draws by lot who is learned from; read the data in one process", decode: decodeAs[DPLearn]},
 		{Name: "dp-survival", Private: true, NeedOutcome: true, Releases: "survival curves with bands, restricted mean or difference with 95% interval, by arm",
 			Assumes: "data.outcome; censoring independent of the time to the event within each arm, or under the target policy; without that, or where the design says too little of weights, limits.",

@@ -20,7 +20,18 @@ func (g Grid) Nodes(t Tree, names []string) []policy.Node {
 			return write(level+1, 2*node+1, in)
 		}
 		at := g.Threshold(s.Covariate, s.Bins)
-		return question(names[s.Covariate], at, write(level+1, 2*node, in.upTo(s.Covariate, at)), write(level+1, 2*node+1, in.above(s.Covariate, at)))
+		within := in[s.Covariate]
+		if t.drawn && at >= within[1] { // a level above asked for less
+			return write(level+1, 2*node, in)
+		}
+		if t.drawn && at <= within[0] {
+			return write(level+1, 2*node+1, in)
+		}
+		left, right := write(level+1, 2*node, in.upTo(s.Covariate, at)), write(level+1, 2*node+1, in.above(s.Covariate, at))
+		if t.drawn {
+			return shorter(names[s.Covariate], at, left, right)
+		}
+		return question(names[s.Covariate], at, left, right)
 	}
 	return write(0, 0, everywhere(g.Covariates()))
 }
@@ -90,6 +101,18 @@ func leaf(action, actions int) policy.Node {
 	n := policy.Node{Probs: make([]float64, actions)}
 	n.Probs[action] = 1
 	return n
+}
+
+// shorter is a question, or the side of it that asks about the same covariate and does the same
+// beyond it.
+func shorter(name string, threshold float64, left, right []policy.Node) []policy.Node {
+	if r := right[0]; r.Input == name && len(left) == 1 && slices.Equal(left[0].Probs, right[r.Left].Probs) {
+		return right
+	}
+	if l := left[0]; l.Input == name && len(right) == 1 && slices.Equal(right[0].Probs, left[l.Right].Probs) {
+		return left
+	}
+	return question(name, threshold, left, right)
 }
 
 // question joins two trees, whose nodes are numbered from their own roots.

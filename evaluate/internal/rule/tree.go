@@ -53,6 +53,7 @@ type Tree struct {
 	Splits [][]Split
 	Leaves []int
 	sums   [][]float64
+	drawn  bool
 }
 
 // Node is where bins lead on the level below all questions.

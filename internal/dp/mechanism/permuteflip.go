@@ -103,6 +103,39 @@ func (p *PermuteAndFlip) round(scores []float64) {
 	}
 }
 
+// Steps writes one person's numbers, whose absolute values add up to the spread at most, in lattice
+// steps: scaled down alike where they are larger, and zeros where one is not finite. They are for
+// totals that are made elsewhere, each a sum of some persons' steps: see ReleaseOf.
+func (p *PermuteAndFlip) Steps(dst []int64, x []float64) {
+	grid, size := p.total.grid, 0.0
+	for _, v := range x {
+		size += math.Abs(v)
+	}
+	if math.IsNaN(size) || math.IsInf(size, 0) {
+		clear(dst)
+		return
+	}
+	left := int64(grid.radius)
+	scale := min(1, float64(grid.radius)*grid.step/max(size, math.SmallestNonzeroFloat64)) / grid.step
+	for i, v := range x {
+		k := min(int64(math.Abs(v)*scale), left)
+		left -= k
+		if dst[i] = k; v < 0 {
+			dst[i] = -k
+		}
+	}
+}
+
+// ReleaseOf is Release by totals that were made elsewhere of so many persons: in that of a candidate
+// each of a person's steps is counted once or not at all.
+func (p *PermuteAndFlip) ReleaseOf(totals []int64, persons int, src *noise.Source) (candidate int, event dp.Event, err error) {
+	if int64(persons) > p.Capacity() {
+		return 0, nil, fmt.Errorf("%w: at most %d fit", ErrCapacity, p.Capacity())
+	}
+	copy(p.total.sum, totals)
+	return p.Release(src)
+}
+
 // Merge adds the persons of o, which must be made alike and is used up.
 func (p *PermuteAndFlip) Merge(o *PermuteAndFlip) error {
 	if p.epsilon != o.epsilon || p.adjacency != o.adjacency {

@@ -259,3 +259,46 @@ func TestAuditOfPermuteAndFlip(t *testing.T) {
 		}
 	}
 }
+
+// A person's steps add up to the radius at most in absolute value, keep signs and proportions, and are
+// zeros where a number is not finite; a choice by totals that were made of them is drawn as one of
+// added scores is, once.
+func TestStepsOfAPersonAreClipped(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		p := newChoice(t, 3, rapid.Float64Range(1e-3, 1e3).Draw(r, "spread"), 1, dp.ReplaceOne)
+		x := rapid.SliceOfN(rapid.Float64Range(-1e6, 1e6), 1, 6).Draw(r, "x")
+		k := make([]int64, len(x))
+		p.Steps(k, x)
+		size, all := int64(0), 0.0
+		for i, v := range x {
+			size += max(k[i], -k[i])
+			all += math.Abs(v)
+			if k[i] != 0 && (k[i] > 0) != (v > 0) {
+				r.Fatalf("%v becomes %v", x, k)
+			}
+		}
+		if size > int64(p.total.grid.radius) {
+			r.Fatalf("%v becomes %v, beyond %d", x, k, p.total.grid.radius)
+		}
+		for i, v := range x {
+			if want := v / max(1, all/(p.Step()*float64(p.total.grid.radius))) / p.Step(); math.Abs(float64(k[i])-want) > 8 {
+				r.Fatalf("%v becomes %v; want %v at %d", x, k, want, i)
+			}
+		}
+	})
+	p := newChoice(t, 2, 1, 1, dp.ReplaceOne)
+	k := []int64{1, 1}
+	if p.Steps(k, []float64{1, math.NaN()}); k[0] != 0 || k[1] != 0 {
+		t.Errorf("steps %v of what is no number", k)
+	}
+	p.Steps(k, []float64{0.5, -0.5})
+	if _, _, err := p.ReleaseOf([]int64{0, 0}, 1<<60, noise.NewSeeded(1)); !errors.Is(err, ErrCapacity) {
+		t.Errorf("2^60 persons: %v", err)
+	}
+	if best, _, err := p.ReleaseOf([]int64{0, 1e6 * k[0]}, 1e6, noise.NewSeeded(1)); err != nil || best != 1 {
+		t.Errorf("%d is drawn, far behind: %v", best, err)
+	}
+	if _, _, err := p.ReleaseOf([]int64{0, 0}, 1, noise.NewSeeded(1)); !errors.Is(err, ErrReleased) {
+		t.Errorf("a second release: %v", err)
+	}
+}

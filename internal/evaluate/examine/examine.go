@@ -261,6 +261,9 @@ func (j *Job) subject(ctx context.Context) (*subject, error) {
 	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
 		s.chooses = e.Epsilon
 	}
+	if e, ok := plan.Event.(dp.ApproximateDP); ok && e.Delta > 0 {
+		s.halves = dp.Budget{Epsilon: e.Epsilon, Delta: e.Delta}
+	}
 	if !s.sums {
 		s.pairs, s.outside = s.pairs[:pairsOutside], 2
 	}
@@ -340,7 +343,7 @@ func (j *Job) looks(ctx context.Context, s *subject, r *Report) error {
 	}
 	r.Broken = append(r.Broken, o.broken...)
 	r.WorstKind = s.pairs[o.at].Kind
-	if s.sums || s.chooses > 0 || s.counts > 0 {
+	if s.followed() {
 		r.Replayed, r.Worst = len(s.pairs), o.worst
 	}
 	if o.sampled {

@@ -36,7 +36,9 @@ type subject struct {
 	// chooses is the epsilon of a single choice by permute-and-flip, and counts that of a single
 	// sum of counts with discrete Laplace noise; 0 of all else.
 	chooses, counts float64
-	runs            int // of each world, for the lower bound
+	// halves is the budget of each of two halves of the persons; zero of all else.
+	halves dp.Budget
+	runs   int // of each world, for the lower bound
 	// outside is how many pairs are looked at from outside, where sums cannot be
 	// followed; each has its share of the false-alarm rate.
 	outside int
@@ -79,6 +81,11 @@ func (s *subject) examine(ctx context.Context, early bool) (outcome, error) {
 		}
 		return o, s.draw(ctx, &o, early)
 	}
+	if s.halves.Epsilon > 0 {
+		if err := s.certifyHalves(ctx, &o); err != nil || len(o.broken) > 0 {
+			return o, err
+		}
+	}
 	if s.counts > 0 {
 		if err := s.certifyCounts(ctx, &o); err != nil || len(o.broken) > 0 {
 			return o, err
@@ -111,6 +118,18 @@ func (s *subject) certifyChoices(ctx context.Context, o *outcome) error {
 // certifyCounts holds the counts of every pair against it.
 func (s *subject) certifyCounts(ctx context.Context, o *outcome) error {
 	return s.certify(ctx, o, replay.CheckLaplace, s.counts)
+}
+
+// certifyHalves holds every pair against what its half pays.
+func (s *subject) certifyHalves(ctx context.Context, o *outcome) error {
+	return s.certify(ctx, o, func(ctx context.Context, run replay.Run, _ float64, seed uint64) (replay.Result, error) {
+		return replay.CheckHalves(ctx, run, s.halves, seed)
+	}, s.halves.Epsilon)
+}
+
+// followed tells whether a replay can follow runs.
+func (s *subject) followed() bool {
+	return s.sums || s.chooses > 0 || s.counts > 0 || s.halves.Epsilon > 0
 }
 
 func (s *subject) certify(ctx context.Context, o *outcome, check func(context.Context, replay.Run, float64, uint64) (replay.Result, error), epsilon float64) error {

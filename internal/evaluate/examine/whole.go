@@ -14,7 +14,7 @@ import (
 // whole looks at the plan of the configuration, where its persons are not too many: it
 // replays it, and tests the noise of a few runs.
 func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Report) error {
-	if !s.sums && s.chooses == 0 && s.counts == 0 || j.Public.Persons == j.persons || len(r.Broken) > 0 {
+	if !s.followed() || j.Public.Persons == j.persons || len(r.Broken) > 0 {
 		return nil
 	}
 	if !r.SameEvent {
@@ -33,7 +33,7 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 	if err != nil {
 		return err
 	}
-	all := &subject{plan: plan, claim: claim, pairs: pairs, sums: s.sums, joins: s.joins, chooses: s.chooses, counts: s.counts, seed: j.Seed}
+	all := &subject{plan: plan, claim: claim, pairs: pairs, sums: s.sums, joins: s.joins, chooses: s.chooses, counts: s.counts, halves: s.halves, seed: j.Seed}
 	o, err := all.lookBriefly(ctx)
 	if err != nil {
 		return err
@@ -49,6 +49,9 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 // lookBriefly takes the exact looks, and tests the law of the noise by a few runs of each pair.
 func (s *subject) lookBriefly(ctx context.Context) (outcome, error) {
 	var o outcome
+	if s.halves.Epsilon > 0 {
+		return o, s.certifyHalves(ctx, &o)
+	}
 	if s.counts > 0 {
 		return o, s.certifyCounts(ctx, &o)
 	}
@@ -110,7 +113,10 @@ func (j *Job) missing(plan *evaluate.Plan, s *subject) []string {
 	if s.counts > 0 {
 		out = append(out, "the distribution of the Laplace noise, but by the lower bound from released numbers (what is drawn and what differs between neighbours was replayed exactly)")
 	}
-	if !s.sums && s.chooses == 0 && s.counts == 0 {
+	if s.halves.Epsilon > 0 {
+		out = append(out, "the distribution of the noise, but by the lower bound from released numbers (what differs between neighbours was replayed exactly)")
+	}
+	if !s.followed() {
 		why := "is not a composition of Gaussian sums"
 		if plan.Privacy.Fast {
 			why = "uses fast noise"

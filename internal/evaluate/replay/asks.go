@@ -29,10 +29,10 @@ const mostCoins = 1 << 10
 func (a *asks) holdChoice(scores []int64, rate *big.Rat) {
 	best, left := slices.Max(scores), slices.Clone(scores)
 	for _, x := range a.coins {
-		i := slices.IndexFunc(left, func(s int64) bool {
-			told := new(big.Rat).SetInt64(best - s)
-			return told.Mul(told, rate).Cmp(x) == 0
-		})
+		i := -1
+		if behind := new(big.Rat).Quo(x, rate); behind.IsInt() && behind.Num().IsInt64() {
+			i = slices.Index(left, best-behind.Num().Int64())
+		}
 		if i < 0 {
 			if a.amiss == "" {
 				f, _ := x.Float64()

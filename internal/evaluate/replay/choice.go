@@ -41,7 +41,11 @@ func (f *forcer) Choose(scores []int64, rate *big.Rat, drawn int) int {
 		f.wrong = fmt.Sprintf("choice %d: %d candidates at the rate %v; of the neighbour %d, %v", f.choices, len(k.scores), k.rate, len(scores), rate)
 		return drawn
 	}
-	f.loss += loss(chances(k.scores, rate), chances(scores, rate))
+	if len(scores) > mostExact {
+		f.loss += bound(k.scores, scores, rate)
+	} else {
+		f.loss += loss(chances(k.scores, rate), chances(scores, rate))
+	}
 	return k.drawn
 }
 
@@ -99,6 +103,21 @@ func chances(scores []int64, rate *big.Rat) []float64 {
 		out[i] = math.Log(mean) - behind[i]
 	}
 	return out
+}
+
+// mostExact candidates have their probabilities computed; of more there is a bound.
+const mostExact = 256
+
+// bound is what the loss is at most (docs/proofs/permuteflip.md): by how much the changes of totals
+// differ, times the rate.
+func bound(a, b []int64, rate *big.Rat) float64 {
+	low, high := b[0]-a[0], b[0]-a[0]
+	for i, s := range b {
+		low, high = min(low, s-a[i]), max(high, s-a[i])
+	}
+	x := new(big.Rat).SetInt64(high - low)
+	f, _ := x.Mul(x, rate).Float64()
+	return f
 }
 
 // loss is the largest difference of the logarithms of probabilities.

@@ -77,6 +77,9 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 	if e, ok := plan.Event.(dp.DiscreteLaplace); ok {
 		return CheckLaplace(ctx, Of(plan, d, neighbour), LaplaceEpsilon(e, plan.Privacy.Adjacency), seed)
 	}
+	if e, ok := plan.Event.(dp.ApproximateDP); ok && e.Delta > 0 {
+		return CheckHalves(ctx, Of(plan, d, neighbour), dp.Budget{Epsilon: e.Epsilon, Delta: e.Delta}, seed)
+	}
 	allowed, ok := audit.MuSquared(plan.Event, plan.Privacy.Adjacency)
 	if !ok {
 		return Result{}, fmt.Errorf("%w: %s", ErrUncovered, plan.Event.Kind())
