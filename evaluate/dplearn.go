@@ -20,7 +20,7 @@ import (
 // the actions.
 //
 // A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, of
-// several decisions one of each state, and weighted returns about it. By these a tree, or the action
+// several decisions one of each of them, and weighted returns about it. By these a tree, or the action
 // of a state, of a single decision is drawn by permute-and-flip; under a budget or an order, with
 // Gaussian noise, and of all other rules, it follows from noisy sums.
 // The other half is asked for the differences between the learned policy and the logged one, and
@@ -83,7 +83,6 @@ const (
 	mostRuleActions = 8
 	defaultLearnOn  = 0.5
 	meanShare       = 0.04 // of what is learned from, for the mean
-	valuesShare     = 0.2  // for the mean of every state, of several decisions
 	learnedName     = "learned"
 	loggedPolicy    = "logged"
 	actionName      = "action %d"

@@ -31,14 +31,14 @@ func (q *learnQuestion) plan(levels int) (shares []float64) {
 		q.rounds = []roundKind{ofReturns, ofNorms, ofProducts, ofGains}
 		return []float64{meanShare, normsShare, productsShare, 1 - meanShare - normsShare - productsShare}
 	}
-	before := meanShare
 	if q.public.decisions() > 1 {
-		before = valuesShare
+		q.rounds = []roundKind{ofReturns, ofNorms, ofGains}
+		return []float64{meanShare, normsShare, 1 - meanShare - normsShare}
 	}
-	q.rounds, shares = []roundKind{ofReturns}, []float64{before}
+	q.rounds, shares = []roundKind{ofReturns}, []float64{meanShare}
 	for level := range levels { // twice as much for each level, of whose nodes each has half of the persons
 		q.rounds = append(q.rounds, ofGains)
-		shares = append(shares, (1-before)*float64(int(1)<<level)/float64(int(1)<<levels-1))
+		shares = append(shares, (1-meanShare)*float64(int(1)<<level)/float64(int(1)<<levels-1))
 	}
 	return shares
 }
@@ -47,7 +47,7 @@ func (q *learnQuestion) plan(levels int) (shares []float64) {
 func (q *learnQuestion) cells(round int) int {
 	switch q.rounds[round] {
 	case ofReturns:
-		return q.firstCells()
+		return q.stretches()
 	case ofNorms:
 		return normBins
 	case ofProducts:
@@ -84,7 +84,7 @@ func (q *learnQuestion) clipOf(round int, sums [][]float64) float64 {
 		return float64(q.grid.Dim())
 	}
 	clip := q.largest(q.baseline(sums[0]))
-	if q.scores {
+	if q.rounds[1] == ofNorms {
 		return clip * normEnd(exceeded(sums[1]))
 	}
 	return clip * q.beside()
@@ -131,13 +131,11 @@ func (q *learnQuestion) person(v []float64, round int, t rule.Tree, rows learnRo
 		}
 	case kind == ofGains:
 		q.compare(v, t, rows, from, to, base)
+	case kind == ofReturns:
+		q.first(v, rows, from, to)
 	default:
 		for row := from; row < to; row++ {
-			if kind == ofReturns {
-				q.first(v, rows, row)
-			} else {
-				q.grid.AddProducts(v, rows.terms[row], rows.part[row])
-			}
+			q.grid.AddProducts(v, rows.terms[row], rows.part[row])
 		}
 	}
 }

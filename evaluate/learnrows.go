@@ -18,6 +18,7 @@ type learnRows struct {
 	weight  []float64
 	returns []float64
 	part    []float64
+	step    []int       // the stretch of the episode
 	banned  []uint8     // actions that must not be taken there, a bit each
 	terms   [][]float64 // of a linear rule
 	from    []int       // by person
@@ -87,6 +88,7 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 			rows.bins, rows.action = bins, append(rows.action, action)
 			rows.weight = append(rows.weight, min(1/(s.Data.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
 			rows.returns, rows.part = append(rows.returns, q.returned(returns)), append(rows.part, part)
+			rows.step = append(rows.step, q.stretch(row-lo))
 			rows.banned = append(rows.banned, q.grid.Banned(at(s.Data.Observation(row), columns)))
 			if q.scores {
 				terms := make([]float64, q.grid.Dim())

@@ -88,7 +88,7 @@ func (q *learnQuestion) sums(all [][]float64, round int) rule.Sums {
 // choice among them, and is left out; so is a row whose action must not be taken there. Under a
 // limit on who is treated the persons count too.
 func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, base baseline) {
-	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-base.of(rows.at(row)[0])), int(rows.action[row])
+	x, action := rows.part[row]*rows.weight[row]*(rows.returns[row]-base.of(rows.step[row])), int(rows.action[row])
 	banned, k := rows.banned[row], q.grid.Actions
 	if banned>>action&1 == 1 {
 		x = 0
@@ -159,58 +159,4 @@ func (q *learnQuestion) largest(base baseline) float64 {
 	}
 	mean := base.of(0)
 	return q.most * max(returns.Max-mean, mean-returns.Min) * math.Sqrt(centred*float64(parts))
-}
-
-// baseline is what returns are compared with: one number, or one for each state.
-type baseline []float64
-
-func (b baseline) of(state int) float64 { return b[min(state, len(b)-1)] }
-
-// firstCells is the number of sums that the baseline is made of.
-func (q *learnQuestion) firstCells() int {
-	if q.public.decisions() == 1 {
-		return 1
-	}
-	return 2 * q.states.States()
-}
-
-// first writes what a row adds to the baseline's sums, which a person's rows add up to a norm of
-// 1 at most: its return about the middle of the range and, of several decisions, the row, by
-// state.
-func (q *learnQuestion) first(v []float64, rows learnRows, row int) {
-	returns := q.public.Returns()
-	x := rows.part[row] * (rows.returns[row] - returns.Mid()) / (returns.Width() / 2)
-	if len(v) == 1 {
-		v[0] += x
-		return
-	}
-	scale := 1 / (math.Sqrt2 * float64(q.public.decisions()))
-	state := rows.at(row)[0]
-	v[2*state] += x * scale
-	v[2*state+1] += rows.part[row] * scale
-}
-
-// baseline is made of the noisy sums: the mean return, or that of each state, where noise does
-// not drown the number of its visits, and of all where it does.
-func (q *learnQuestion) baseline(noisy []float64) baseline {
-	returns := q.public.Returns()
-	value := func(x, n float64) float64 { return q.returned(returns.Mid() + returns.Width()/2*x/n) }
-	if q.epsilons != nil { // of places in the range
-		return baseline{q.returned(returns.Min + returns.Width()*noisy[0]/float64(q.learnOn))}
-	}
-	if len(noisy) == 1 {
-		return baseline{value(noisy[0], float64(q.learnOn))}
-	}
-	x, n := 0.0, 0.0
-	for s := 0; s < len(noisy); s += 2 {
-		x, n = x+noisy[s], n+noisy[s+1]
-	}
-	all := value(x, max(n, q.noise[0]))
-	b := make(baseline, len(noisy)/2)
-	for s := range b {
-		if b[s] = all; noisy[2*s+1] > 2*q.noise[0] {
-			b[s] = value(noisy[2*s], noisy[2*s+1])
-		}
-	}
-	return b
 }

@@ -212,6 +212,12 @@ func (p Public) withFirst(target policy.Policy) Public {
 	return p
 }
 
+// after is a copy for what is left of episodes after so many decisions.
+func (p Public) after(decisions int64) Public {
+	p.OneDecision, p.EpisodeHorizon, p.Return = false, p.decisions()-decisions, nil
+	return p
+}
+
 // featureless is a copy whose features are not computed.
 func (p Public) featureless() Public {
 	p.Features = nil

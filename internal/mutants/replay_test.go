@@ -30,6 +30,8 @@ func replayMutants() []mutant {
 			edits: edits{{"q.spread(base), q.epsilons[round], q", "q.spread(base), 2*q.epsilons[round], q"}}},
 		{name: "learn: a mean at half its scale", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"/q.epsilons[0]*(1+0x1p-44))", "/q.epsilons[0]/4)"}}},
+		{name: "learn: episodes that are over do not count", in: "evaluate", run: "BaselineIs",
+			edits: edits{{"v[i] = (over - r.Mid())", "v[i] = 0 * (over - r.Mid())"}}},
 		{name: "learn: both sides are left", in: "evaluate/internal/rule", run: "TotalsAre",
 			edits: edits{{"addTo(right, at, -1)", "addTo(right, at, 0)"}}},
 		{name: "learn: steps beyond the spread", in: "internal/dp/mechanism", run: "StepsOfAPerson",

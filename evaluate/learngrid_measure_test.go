@@ -1,0 +1,230 @@
+//go:build slow && measure
+
+package evaluate_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"flag"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+)
+
+var (
+	gridFile    = flag.String("learn-grid", "", "file of one line a log, which is continued")
+	gridPersons = flag.Int("learn-persons", 20000, "largest number of persons")
+	gridTime    = flag.Duration("learn-time", 0, "stop after so long; 0 for never")
+)
+
+// held are trials and processes that no parameter was chosen on.
+func held() (trials []trialWorld, chains []process) {
+	r := rand.New(rand.NewPCG(101, 7))
+	sites := make([][2]float64, learnStates)
+	for i := range sites {
+		sites[i] = [2]float64{0.3 + 0.3*r.Float64(), 0.5 * (r.Float64() - 0.5)}
+	}
+	trials = []trialWorld{
+		{"three doses", 4, []float64{0.3, 0.4, 0.3}, func(x []float64, arm int) float64 {
+			best := 0
+			if x[1] > 0.35 {
+				if best = 1; x[3] > 0.55 {
+					best = 2
+				}
+			}
+			return 0.35 + 0.15*x[0] - 0.12*math.Abs(float64(arm-best))
+		}, 2},
+		{"a rare outcome", 4, []float64{0.5, 0.5}, func(x []float64, arm int) float64 {
+			switch {
+			case arm == 0:
+				return 0.12
+			case x[2] > 0.7:
+				return 0.34
+			}
+			return 0.06
+		}, 1},
+		{"a gradual effect", 3, []float64{0.6, 0.4}, func(x []float64, arm int) float64 {
+			return 1 / (1 + math.Exp(0.4-x[1]-float64(arm)*2.5*(x[0]-x[2]+0.1)))
+		}, linear},
+		{"twelve sites", 0, []float64{0.35, 0.65}, func(x []float64, arm int) float64 {
+			site := sites[int(x[0])]
+			return site[0] + float64(arm)*site[1]
+		}, 0},
+	}
+	swim := process{name: "upstream, 6 x 2, 10 decisions", states: 6, actions: 2, horizon: 10, start: []float64{0.3, 0.3, 0.4, 0, 0, 0}}
+	queue := process{name: "a queue, 8 x 2, 5 decisions", states: 8, actions: 2, horizon: 5, start: slices.Repeat([]float64{0.125}, 8)}
+	for s := range 8 {
+		var next [][]float64
+		for a := range 2 {
+			p := make([]float64, 8)
+			down := 0.3 + 0.4*float64(a)
+			p[max(s-1, 0)] += down
+			p[min(s+1, 7)] += 0.9 - down
+			p[s] += 0.1
+			next = append(next, p)
+		}
+		queue.next, queue.reward = append(queue.next, next), append(queue.reward, []float64{0.95 - 0.1*float64(s), max(0.75-0.1*float64(s), 0)})
+	}
+	for s := range 6 {
+		down, up := make([]float64, 6), make([]float64, 6)
+		down[max(s-1, 0)] = 1
+		up[min(s+1, 5)] += 0.6
+		up[s] += 0.3
+		up[max(s-1, 0)] += 0.1
+		reward := []float64{0, 0}
+		switch s {
+		case 0:
+			reward[0] = 0.1
+		case 5:
+			reward[1] = 1
+		}
+		swim.next, swim.reward = append(swim.next, [][]float64{down, up}), append(swim.reward, reward)
+	}
+	chains = []process{queue, swim, random("garnet, 12 x 3, 5 decisions", 12, 3, 5, 31), random("garnet, 8 x 4, 8 decisions", 8, 4, 8, 77)}
+	return trials, chains
+}
+
+// random is a process of two successors.
+func random(name string, states, actions, horizon int, seed uint64) process {
+	r := rand.New(rand.NewPCG(seed, seed))
+	w := process{name: name, states: states, actions: actions, horizon: horizon, start: slices.Repeat([]float64{1 / float64(states)}, states)}
+	for range states {
+		var next [][]float64
+		var reward []float64
+		for range actions {
+			p, u := make([]float64, states), r.Float64()
+			p[r.IntN(states)] += u
+			p[r.IntN(states)] += 1 - u
+			next, reward = append(next, p), append(reward, r.Float64()*r.Float64())
+		}
+		w.next, w.reward = append(w.next, next), append(w.reward, reward)
+	}
+	return w
+}
+
+// gridRow is one log: what was gained over the logged policy, of how much at best, and what is certified
+// over that policy and over the best constant action, each with what is true.
+type gridRow struct {
+	Problem                        string
+	Persons                        int
+	Epsilon                        float64
+	Log                            int
+	Gain, Best                     float64
+	Logged, Constant, ConstantTrue float64
+}
+
+func (r gridRow) cell() gridRow {
+	return gridRow{Problem: r.Problem, Persons: r.Persons, Epsilon: r.Epsilon}
+}
+
+// problem makes one log of a world.
+type problem struct {
+	name string
+	row  func(t *testing.T, persons int, epsilon float64, log int) gridRow
+}
+
+func heldProblems() (all []problem) {
+	trials, chains := held()
+	for _, w := range trials {
+		all = append(all, problem{w.name, func(t *testing.T, persons int, epsilon float64, log int) gridRow {
+			_, r := released(t, w.learner(), w.public(persons, epsilon, dp.ReplaceOne), w.draw(persons, uint64(log)+1e6), uint64(log)*7+uint64(persons))
+			rule, arms, logged, best := w.worth(r.Learned.Policy)
+			return gridRow{Gain: rule - logged, Best: best - logged, Logged: r.Learned.OverLogged, Constant: r.Learned.OverConstant, ConstantTrue: rule - slices.Max(arms)}
+		}})
+	}
+	for _, w := range chains {
+		all = append(all, problem{w.name, func(t *testing.T, persons int, epsilon float64, log int) gridRow {
+			_, r := released(t, evaluate.DPLearn{}, w.public(persons, epsilon), w.draw(persons, uint64(log)+1e6), uint64(log)*7+uint64(persons))
+			rule, logged, top := w.worth(&r.Learned.Policy, false), w.worth(nil, false), math.Inf(-1)
+			for a := range w.actions {
+				probs := make([]float64, w.actions)
+				probs[a] = 1
+				top = max(top, w.worth(&evaluate.PolicyFile{Nodes: []policy.Node{{Probs: probs}}}, false))
+			}
+			return gridRow{Gain: rule - logged, Best: w.worth(nil, true) - logged, Logged: r.Learned.OverLogged, Constant: r.Learned.OverConstant, ConstantTrue: rule - top}
+		}})
+	}
+	return all
+}
+
+// TestLearningGrid makes the logs of held problems that a file lacks, of all cells one after the other,
+// and prints for each cell the share of the gain, how often a certificate is too high, and how often
+// one is above 0. Epsilon 5,000 stands for no privacy.
+func TestLearningGrid(t *testing.T) {
+	if *gridFile == "" {
+		t.Fatal("give -learn-grid FILE")
+	}
+	rows := map[gridRow]map[int]gridRow{}
+	keep := func(r gridRow) {
+		if rows[r.cell()] == nil {
+			rows[r.cell()] = map[int]gridRow{}
+		}
+		rows[r.cell()][r.Log] = r
+	}
+	f, err := os.OpenFile(*gridFile, os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var r gridRow
+		if json.Unmarshal(lines.Bytes(), &r) == nil { // the last line may be half of one
+			keep(r)
+		}
+	}
+	var cells []gridRow
+	began, problems, to := time.Now(), heldProblems(), json.NewEncoder(f)
+	for log := range *learnLogs {
+		for _, p := range problems {
+			for _, persons := range []int{500, 2000, 6000, 20000} {
+				for _, epsilon := range []float64{0.5, 1, 5, 5000} {
+					cell := gridRow{Problem: p.name, Persons: persons, Epsilon: epsilon}
+					if log == 0 {
+						cells = append(cells, cell)
+					}
+					if _, made := rows[cell][log]; made || persons > *gridPersons || *gridTime > 0 && time.Since(began) > *gridTime {
+						continue
+					}
+					r := p.row(t, persons, epsilon, log)
+					r.Problem, r.Persons, r.Epsilon, r.Log = p.name, persons, epsilon, log
+					keep(r)
+					if err := to.Encode(r); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+		}
+	}
+	wrong, all, rare := 0, 0, 1.0
+	for _, cell := range cells {
+		n, gained, high, highLogged, shown := float64(len(rows[cell])), 0.0, 0, 0, 0
+		for _, r := range rows[cell] {
+			gained += r.Gain / r.Best
+			if r.Constant > r.ConstantTrue+1e-9 {
+				high++
+			}
+			if r.Logged > r.Gain+1e-9 {
+				highLogged++
+			}
+			if r.Constant > 0 {
+				shown++
+			}
+		}
+		if n == 0 {
+			continue
+		}
+		worst := distuv.Binomial{N: n, P: 0.05}.CDF(float64(max(high, highLogged) - 1))
+		wrong, all, rare = wrong+high+highLogged, all+2*int(n), min(rare, 1-worst)
+		t.Logf("| %s | %d | %v | %.0f | %.2f | %d, %d | %.0f%% |", cell.Problem, cell.Persons, cell.Epsilon, n, gained/n, high, highLogged, 100*float64(shown)/n)
+	}
+	t.Logf("too high: %.2f%% of all; in one cell as often as a true 5%% is with probability %.2g or less", 100*float64(wrong)/float64(all), rare)
+}
