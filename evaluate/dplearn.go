@@ -33,7 +33,7 @@ import (
 // dp.Gaussian, that of one half, or of draws dp.ApproximateDP. Proof: docs/proofs/learn.md.
 type DPLearn struct {
 	// Rule is tree, which "" means, or linear: the action whose score, an intercept and a weight
-	// for each covariate, is largest. Limits are on trees and tables.
+	// for each covariate, is largest. Never is a limit on trees and tables.
 	Rule string `json:"rule,omitempty"`
 	// Depth is that of the tree, 1 to 3; 0 means 2. Of numbered states a table is made.
 	Depth int `json:"depth,omitempty"`

@@ -123,7 +123,7 @@ func TestLearningRefuses(t *testing.T) {
 		"depth is 4":                            {evaluate.DPLearn{Depth: 4}, nil},
 		"want tree or linear":                   {evaluate.DPLearn{Rule: "forest"}, nil},
 		"the rule is linear; leave them out":    {evaluate.DPLearn{Rule: "linear", Bins: 4}, nil},
-		"limits on trees and tables":            {evaluate.DPLearn{Rule: "linear", Budget: 0.3}, nil},
+		"a limit on trees and tables":           {evaluate.DPLearn{Rule: "linear", Never: []evaluate.Forbidden{{Column: "obs_a", Above: new(float64)}}}, nil},
 		"share is 1":                            {evaluate.DPLearn{Share: 1}, nil},
 		"want both":                             {evaluate.DPLearn{Share: 0.0001}, nil},
 		"leave them out": {evaluate.DPLearn{Depth: 2}, func(p *evaluate.Public) {

@@ -33,9 +33,9 @@ func (w trialWorld) learnBudget() float64 {
 }
 
 // Under a limit on who is treated the true share is at most that in all but 5% of logs and four
-// standard errors, and the rule gains over treating nobody: by a table and by trees.
+// standard errors, and the rule gains over treating nobody: by a table, by trees and by a linear rule.
 func TestABudgetIsKept(t *testing.T) {
-	for _, w := range trialWorlds()[:4] {
+	for _, w := range trialWorlds()[:5] {
 		over, gained := 0, 0.0
 		for log := range uint64(learnDraws) {
 			adjacency := dp.ReplaceOne
@@ -81,6 +81,9 @@ func TestLimitsAreKept(t *testing.T) {
 		"more states, lower actions": {3, func(m *evaluate.DPLearn) { m.Monotone = map[string]string{"obs_state": "down"} }, nil},
 		"more of the covariate, lower actions": {0, func(m *evaluate.DPLearn) {
 			m.Depth, m.Monotone = 3, map[string]string{"obs_b": "down", "obs_a": "up"}
+		}, nil},
+		"a line that falls": {4, func(m *evaluate.DPLearn) {
+			m.Monotone = map[string]string{"obs_a": "down", "obs_b": "up"}
 		}, nil},
 	} {
 		w := trialWorlds()[c.world]

@@ -1,8 +1,20 @@
 package evaluate
 
-import "fmt"
+import (
+	"fmt"
 
-const linearRule = "linear"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/rule"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+)
+
+const (
+	linearRule = "linear"
+	// places of rounds of a linear rule
+	ofProductsAt = 2
+	ofMarginsAt  = 4
+	marginsShare = 0.1
+)
 
 // linear checks that a linear rule can be had.
 func (q *learnQuestion) linear(m DPLearn, method string) error {
@@ -18,8 +30,8 @@ func (q *learnQuestion) linear(m DPLearn, method string) error {
 		return refuse("the rule is linear, and numbered states have a table; leave rule out, or give features of kind columns")
 	case m.Depth != 0 || m.Bins != 0:
 		return refuse("depth and bins are those of a tree, and the rule is linear; leave them out")
-	case m.Budget != 0 || m.Monotone != nil || m.Never != nil:
-		return refuse("budget, monotone and never are limits on trees and tables, and the rule is linear; leave them or rule out")
+	case m.Never != nil:
+		return refuse("never is a limit on trees and tables, and the rule is linear; leave it or rule out")
 	}
 	q.scores = true
 	return nil
@@ -38,7 +50,42 @@ func (q *learnQuestion) addTerms(v []float64, rows learnRows, row int, base base
 
 // linearPolicy is the policy that follows from the sums.
 func (q *learnQuestion) linearPolicy(sums [][]float64) PolicyFile {
-	products := len(sums) - 2
-	weights, intercept := q.grid.Linear(sums[products+1], sums[products], q.noise[products]*q.clipOf(products, sums))
+	weights, intercept := q.linearScores(sums)
+	if q.grid.Treated > 0 {
+		largest := q.grid.LargestMargin(weights, intercept)
+		place := q.grid.Affordable(sums[ofMarginsAt], q.noise[ofMarginsAt])
+		for a := 1; a < len(intercept); a++ {
+			intercept[a] -= rule.Price(place, largest)
+		}
+		if place == rule.Prices { // wherever covariates are
+			for a := range weights {
+				clear(weights[a])
+				intercept[a] = -float64(min(a, 1))
+			}
+		}
+	}
 	return PolicyFile{Schema: "discreet/policy/v1", Kind: "soft-greedy", Inputs: q.names, Weights: weights, Intercept: intercept}
+}
+
+// linearScores are weights and intercepts of every action, before anybody pays for it.
+func (q *learnQuestion) linearScores(sums [][]float64) (weights [][]float64, intercept []float64) {
+	return q.grid.Linear(sums[ofProductsAt+1], sums[ofProductsAt], q.noise[ofProductsAt]*q.clipOf(ofProductsAt, sums))
+}
+
+// margins counts persons by how many prices of treatment they would pay, by the scores so far.
+func (q *learnQuestion) margins(sums [][]float64, rows learnRows, persons []int, src *noise.Source) ([]float64, error) {
+	sum, err := mechanism.NewVectorSum(rule.Prices+1, 1, q.noise[ofMarginsAt], q.public.Privacy.noise())
+	if err != nil {
+		return nil, err
+	}
+	weights, intercept := q.linearScores(sums)
+	largest := q.grid.LargestMargin(weights, intercept)
+	v := make([]float64, rule.Prices+1)
+	return mechanism.Total(sum, len(persons), func(i int) error {
+		clear(v)
+		for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
+			v[rule.Paid(rule.Margin(weights, intercept, rows.values[row]), largest)] += rows.part[row]
+		}
+		return sum.Add(v)
+	}, src)
 }

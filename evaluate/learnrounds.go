@@ -16,6 +16,7 @@ const (
 	ofGains                     // by which actions are compared
 	ofMean                      // the baseline of draws
 	ofDraws                     // of parts of the rule
+	ofMargins                   // how many would pay for the treatment that a linear rule gives
 )
 
 const (
@@ -29,7 +30,12 @@ const (
 func (q *learnQuestion) plan(levels int) (shares []float64) {
 	if q.scores {
 		q.rounds = []roundKind{ofReturns, ofNorms, ofProducts, ofGains}
-		return []float64{meanShare, normsShare, productsShare, 1 - meanShare - normsShare - productsShare}
+		shares = []float64{meanShare, normsShare, productsShare, 1 - meanShare - normsShare - productsShare}
+		if q.grid.Treated > 0 {
+			q.rounds, shares[3] = append(q.rounds, ofMargins), shares[3]-marginsShare
+			shares = append(shares, marginsShare)
+		}
+		return shares
 	}
 	if q.public.decisions() > 1 {
 		q.rounds = []roundKind{ofReturns, ofNorms, ofGains}
@@ -56,9 +62,11 @@ func (q *learnQuestion) cells(round int) int {
 		return 1
 	case ofDraws:
 		return q.nodes(round)
+	case ofMargins:
+		return rule.Prices + 1
 	}
 	n := q.gains(round)
-	if q.grid.Treated > 0 {
+	if q.grid.Treated > 0 && !q.scores {
 		n += n / q.grid.Actions
 	}
 	return n

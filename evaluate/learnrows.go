@@ -21,6 +21,7 @@ type learnRows struct {
 	step    []int       // the stretch of the episode
 	banned  []uint8     // actions that must not be taken there, a bit each
 	terms   [][]float64 // of a linear rule
+	values  [][]float64 // what they are made of
 	from    []int       // by person
 }
 
@@ -93,7 +94,7 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 			if q.scores {
 				terms := make([]float64, q.grid.Dim())
 				q.grid.Terms(terms, at(s.Data.Observation(row), columns))
-				rows.terms = append(rows.terms, terms)
+				rows.terms, rows.values = append(rows.terms, terms), append(rows.values, at(s.Data.Observation(row), columns))
 			}
 		}
 	}

@@ -15,21 +15,24 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 	var base baseline
 	var t rule.Tree
 	for round, kind := range q.rounds {
-		if kind == ofMean || kind == ofDraws {
-			var told []float64
-			if kind == ofMean {
-				told, err = q.mean(rows, persons, src)
-			} else {
-				told, err = q.draw(round, t, rows, persons, base, src)
-			}
-			if err != nil {
-				return nil, err
-			}
-			if sums = append(sums, told); kind == ofMean {
+		var told []float64
+		switch kind {
+		case ofMean:
+			if told, err = q.mean(rows, persons, src); err == nil {
 				base = q.baseline(told)
-			} else if q.states == nil {
+			}
+		case ofDraws:
+			if told, err = q.draw(round, t, rows, persons, base, src); err == nil && q.states == nil {
 				q.grown(&t, round, told)
 			}
+		case ofMargins:
+			told, err = q.margins(sums, rows, persons, src)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if told != nil {
+			sums = append(sums, told)
 			continue
 		}
 		v := make([]float64, q.cells(round))

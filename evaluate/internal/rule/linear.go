@@ -62,6 +62,7 @@ func (g Grid) Linear(gains, products []float64, sd float64) (weights [][]float64
 	}
 	var c mat.Cholesky
 	solvable := c.Factorize(m)
+	scores := make([][]float64, g.Actions)
 	for a := range g.Actions {
 		of := gains[a*p : (a+1)*p]
 		var score mat.VecDense
@@ -71,11 +72,25 @@ func (g Grid) Linear(gains, products []float64, sd float64) (weights [][]float64
 				score.SetVec(i, v/uniform(i))
 			}
 		}
-		constant, w := score.AtVec(0), make([]float64, p-1)
+		scores[a] = score.RawVector().Data
+	}
+	if g.Order != nil {
+		metric := mat.Symmetric(m)
+		if !solvable {
+			alone := mat.NewSymDense(p, nil)
+			for i := range p {
+				alone.SetSym(i, i, uniform(i))
+			}
+			metric = alone
+		}
+		g.ordered(scores, metric)
+	}
+	for _, score := range scores {
+		constant, w := score[0], make([]float64, p-1)
 		for j := range w {
 			width := g.Highs[j] - g.Lows[j]
-			w[j] = 2 * score.AtVec(1+j) / width
-			constant -= score.AtVec(1+j) * (g.Lows[j] + g.Highs[j]) / width
+			w[j] = 2 * score[1+j] / width
+			constant -= score[1+j] * (g.Lows[j] + g.Highs[j]) / width
 		}
 		weights, intercept = append(weights, w), append(intercept, constant)
 	}

@@ -103,6 +103,7 @@ func options() map[string]map[string]any {
 		"learn a table of sums":     {"name": "dp-learn", "bandit": true, "gaussian": true},
 		"learn a tree of sums":      {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2, "gaussian": true},
 		"learn a linear rule":       {"name": "dp-learn", "bandit": true, "plain": true, "rule": "linear"},
+		"learn a line in a budget":  {"name": "dp-learn", "bandit": true, "plain": true, "rule": "linear", "treated": 0.5, "monotone": map[string]any{"obs_x": "up"}},
 		"learn within a budget":     {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2, "treated": 0.5, "never": []map[string]any{{"action": 1, "column": "obs_x", "at_most": -0.5}}},
 		"learn in order":            {"name": "dp-learn", "policy": true, "monotone": map[string]any{"obs_state": "up"}, "never": []map[string]any{{"action": 1, "column": "obs_state", "at_most": 0}}},
 		"survival of a policy":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "column": true, "max_weight": 3},
