@@ -126,9 +126,13 @@ func TestLimitsAreKept(t *testing.T) {
 func TestWhatIsForbiddenIsNoReason(t *testing.T) {
 	w, most := trialWorlds()[1], 0.8
 	m := evaluate.DPLearn{Depth: 1, Bins: 2, Never: []evaluate.Forbidden{{Action: 1, Column: "obs_a", Above: &most}}}
-	_, r := released(t, m, w.public(20000, 5, dp.ReplaceOne), w.draw(20000, 1), 1)
-	if len(r.Learned.Policy.Nodes) != 1 || r.Learned.Policy.Nodes[0].Probs[0] != 1 {
-		t.Errorf("the policy is %+v; want action 0 for all", r.Learned.Policy.Nodes)
+	for _, family := range []evaluate.NoiseFamily{"", evaluate.GaussianNoise} {
+		p := w.public(20000, 5, dp.ReplaceOne)
+		p.Privacy.NoiseFamily = family
+		_, r := released(t, m, p, w.draw(20000, 1), 1)
+		if len(r.Learned.Policy.Nodes) != 1 || r.Learned.Policy.Nodes[0].Probs[0] != 1 {
+			t.Errorf("%q: the policy is %+v; want action 0 for all", family, r.Learned.Policy.Nodes)
+		}
 	}
 }
 

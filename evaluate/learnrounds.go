@@ -21,7 +21,9 @@ const (
 
 const (
 	normBins      = 24
-	normsQuantile = 0.8
+	normsQuantile = 0.8  // of linear rules
+	leastQuantile = 0.5  // of several decisions
+	cutPerNoise   = 40.0 // persons who are cut, by the noise multiplier
 	normsShare    = 0.06 // of what is learned from
 	productsShare = 0.14
 )
@@ -93,19 +95,28 @@ func (q *learnQuestion) clipOf(round int, sums [][]float64) float64 {
 	}
 	clip := q.largest(q.baseline(sums[0]))
 	if q.rounds[1] == ofNorms {
-		return clip * normEnd(exceeded(sums[1]))
+		return clip * normEnd(exceeded(sums[1], q.quantile(round)))
 	}
 	return clip * q.beside()
 }
 
+// quantile is the share of persons whose norms are not cut: of several decisions the more persons are,
+// the less noise there is.
+func (q *learnQuestion) quantile(round int) float64 {
+	if q.scores {
+		return normsQuantile
+	}
+	return max(leastQuantile, 1-cutPerNoise*q.noise[round]/float64(q.learnOn))
+}
+
 // exceeded is the bin of norms up to which most persons lie, by noisy numbers.
-func exceeded(norms []float64) int {
+func exceeded(norms []float64, quantile float64) int {
 	total, below := 0.0, 0.0
 	for _, n := range norms {
 		total += n
 	}
 	for bin, n := range norms {
-		if below += n; below >= normsQuantile*total {
+		if below += n; below >= quantile*total {
 			return bin
 		}
 	}

@@ -50,9 +50,14 @@ func (s *Source) BernoulliExpRat(x *big.Rat) bool {
 	case 0:
 		return true
 	}
+	bits := s.Uint64()
+	// Most coins are far from falling: f is x up to 2^-52, and Exp is right to 2^-50.
+	if f, _ := x.Float64(); float64(bits)*0x1p-64*(1-0x1p-40) > math.Exp(-f*(1-0x1p-50))*(1+0x1p-40) {
+		return false
+	}
 	c := curve{a: x}
 	one := &prefix{z: big.NewInt(1), exact: true}
-	u := &prefix{z: new(big.Int).SetUint64(s.Uint64()), n: 64}
+	u := &prefix{z: new(big.Int).SetUint64(bits), n: 64}
 	return c.above(s, big.NewInt(1), one, u)
 }
 

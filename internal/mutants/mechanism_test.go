@@ -64,6 +64,8 @@ func mechanismMutants() []mutant {
 			edits: edits{{" && in < h.most {", " {"}}},
 		{name: "smooth noise halved", in: "internal/dp/mechanism", by: "evaluate", run: "ByHand",
 			edits: edits{{"sd := s.Alpha * (", "sd := s.Alpha / 2 * ("}}},
+		{name: "coins near the edge do not fall", in: "dp/noise", run: "BernoulliOfExponentials",
+			edits: edits{{"float64(bits)*0x1p-64*(1-0x1p-40) > math", "float64(bits)*0x1p-63 > math"}}},
 		{name: "seeded noise unmarked", in: "dp/noise", by: "evaluate", run: "Every",
 			edits: edits{{"func (s *Source) Seeded() bool { return s.seeded }", "func (s *Source) Seeded() bool { return false }"}}},
 		{name: "permute-and-flip: an exchanged person counts once", in: "internal/dp/mechanism", run: "PermuteAndFlipKeeps",
