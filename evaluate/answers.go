@@ -64,10 +64,10 @@ type ExpectedAnswer struct {
 	// Distance is the largest total variation between the two policies in any state, of a contrast
 	// that is made of the difference of their weights.
 	Distance float64 `json:"distance,omitempty"`
-	// StdPrivacy and StdSampling are as in [Expected]; HalfWidth is that of the joint
-	// interval without missing mass.
+	// StdPrivacy and StdSampling are as in [Expected], 0 where a forecast supposes how outcomes
+	// vary; HalfWidth is that of the joint interval without missing mass.
 	StdPrivacy  float64 `json:"std_privacy"`
-	StdSampling float64 `json:"std_sampling_at_most"`
+	StdSampling float64 `json:"std_sampling_at_most,omitempty"`
 	HalfWidth   float64 `json:"half_width"`
 }
 

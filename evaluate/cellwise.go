@@ -230,14 +230,14 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 		if a.Difference {
 			within = Range(mirrored(q.cells.Range))
 		}
-		told = append(told, ExpectedAnswer{Name: a.name, Kind: a.kind, Range: within, StdPrivacy: e.StdPrivacy, StdSampling: e.StdSampling, HalfWidth: (e.Interval[1] - e.Interval[0]) / 2})
+		told = append(told, ExpectedAnswer{Name: a.name, Kind: a.kind, Range: within, StdPrivacy: e.StdPrivacy, HalfWidth: (e.Interval[1] - e.Interval[0]) / 2})
 		s.expected.Constant = max(s.expected.Constant, within.Width()/2)
 	}
 	if q.public.Targets != nil {
 		s.facts["answers"] = told
 		s.notes = []string{fmt.Sprintf("All intervals of this release, %d, hold simultaneously with 95%% probability. The error probability is divided equally among them, and the budget pays for the sums that all of them rest on.", len(told))}
 	} else {
-		s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = told[0].StdPrivacy, told[0].StdSampling, told[0].HalfWidth
+		s.expected.StdPrivacy, s.expected.HalfWidth = told[0].StdPrivacy, told[0].HalfWidth
 	}
 	if q.cells.Laplace {
 		s.facts["noise_family"] = LaplaceNoise

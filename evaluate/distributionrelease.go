@@ -81,10 +81,10 @@ func (q *distributionQuestion) about(method string) (summary, error) {
 	for _, a := range q.asked {
 		x := a.of(f)
 		half := (x.Upper - x.Lower) / 2
-		answers = append(answers, ExpectedAnswer{Name: a.name, Kind: OfPolicy, Range: q.returns, StdPrivacy: x.StdPrivacy, StdSampling: x.StdSampling, HalfWidth: half})
+		answers = append(answers, ExpectedAnswer{Name: a.name, Kind: OfPolicy, Range: q.returns, StdPrivacy: x.StdPrivacy, HalfWidth: half})
 	}
 	first := answers[0]
-	s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = first.StdPrivacy, first.StdSampling, first.HalfWidth
+	s.expected.StdPrivacy, s.expected.HalfWidth = first.StdPrivacy, first.HalfWidth
 	s.facts = map[string]any{"ends": q.Ends, "max_weight": q.Most, "noise_std": q.SD, "answers": answers}
 	p := q.public
 	if !p.onPolicy() && f.Width() >= hopeless {

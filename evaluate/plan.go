@@ -95,8 +95,8 @@ type accounted struct {
 type Expected struct {
 	// StdPrivacy is the standard deviation of the error that the noise makes.
 	StdPrivacy float64 `json:"std_privacy,omitempty"`
-	// StdSampling is an upper bound, from public ranges, on the standard deviation
-	// that finitely many persons make.
+	// StdSampling is the standard deviation that finitely many persons make if returns vary as
+	// much as their range allows: for the logged policy a bound, otherwise for weights as supposed.
 	StdSampling float64 `json:"std_sampling_at_most,omitempty"`
 	// HalfWidth is half the width of the 95% interval at these two or, where public
 	// policies tell how weights vary, with these. It is a forecast: an interval also covers what a clip may have hidden, and a ratio

@@ -176,7 +176,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 			about = fmt.Sprintf("at most about %.3g if nothing is missing", e.HalfWidth)
 			guess = "; with a guess of the weights the plan can say more (guess, a parameter of the method)"
 		}
-		fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, samplingAtMost(e.StdSampling), about, e.Constant, guess)
+		fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, samplingAbout(e.StdSampling), about, e.Constant, guess)
 	}
 	b, estimated := p.Facts["estimated_behavior"].(evaluate.EstimatedBehavior)
 	if horizon, ok := p.Facts["horizon"].(int64); ok && horizon > 1 && estimated && !b.Once {
@@ -224,12 +224,12 @@ func printChoice(w io.Writer, p *evaluate.Plan) {
 	fmt.Fprintf(w, "expected  the best is named with probability %.2f by permute-and-flip, %s; without missing mass\n", c.Flip, limits)
 }
 
-// samplingAtMost names the largest sampling error, where one is known.
-func samplingAtMost(sd float64) string {
+// samplingAbout names the sampling error, where a plan forecasts one.
+func samplingAbout(sd float64) string {
 	if sd == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" sampling error at most %.3g;", sd)
+	return fmt.Sprintf(" sampling error about %.3g;", sd)
 }
 
 // printExpected tells what a plan knows of each of several answers.
@@ -237,12 +237,12 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 	printChoice(w, p)
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
 	for _, a := range answers {
-		sampling, missing := samplingAtMost(a.StdSampling), ", without missing mass"
+		missing := ", without missing mass"
 		if _, counted := p.Facts["outcome"]; counted {
 			missing = ""
 		}
 		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g%s\n",
-			printable(a.Name), a.StdPrivacy, sampling, a.HalfWidth, missing)
+			printable(a.Name), a.StdPrivacy, samplingAbout(a.StdSampling), a.HalfWidth, missing)
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"
 			if a.Kind == evaluate.OfGroup {
