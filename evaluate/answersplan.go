@@ -23,7 +23,7 @@ func (m DPIS) several(method string, p Public, of vouched) (draft, error) {
 	}
 	of.confounding = m.Confounding
 	if p.Targets.byFlip() {
-		if p.Behavior != nil {
+		if p.estimates() {
 			return draft{}, fmt.Errorf("%w: %s: permute-and-flip spends its budget on one draw, and the probabilities of the logged actions are to be estimated, which is paid for with Gaussian noise; set select to best", ErrMethod, method)
 		}
 		return m.choosing(method, p, of)
@@ -48,7 +48,7 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 		return draft{}, err
 	}
 	about.facts["max_weight"] = caps.Above // of one policy
-	if p.Design != nil && len(p.Targets.Contrasts) > 0 && !p.Targets.unanchored {
+	if p.regime() == designed && len(p.Targets.Contrasts) > 0 && !p.Targets.unanchored {
 		about.facts["anchored"] = true // or expected not to be narrower
 	}
 	if slices.ContainsFunc(joint.answers, func(a quantity) bool { return a.anchor > 0 }) {
@@ -128,7 +128,7 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	if err != nil {
 		return all, err
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.Behavior != nil, OneSided: p.oneSided}
+	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.estimates(), OneSided: p.oneSided}
 	for i := range out {
 		q, share := &out[i], share
 		if q.apart == nil {
@@ -142,16 +142,12 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 		}
 	}
 	var before scalar.Stages
-	if p.Behavior != nil {
-		p.Behavior.stages(&before)
-	}
+	p.estimation(&before)
 	if all.event, err = shareAlike(*p.Privacy, &before, out, releases); err != nil {
 		return all, err
 	}
-	if p.Behavior != nil {
-		if all.behavior, err = p.propensities(method, before); err != nil {
-			return all, err
-		}
+	if all.behavior, err = p.propensities(method, before); err != nil {
+		return all, err
 	}
 	guard := &all.guard
 	guard.why = m.needsGuard(p, of)

@@ -281,8 +281,12 @@ func (r regressed) recorded(e *scalar.Estimate) (any, error) {
 	return behaviorModel{e.Rounds, slices.Collect(slices.Chunk(f.Theta, r.Dim)), !f.Settled}, nil
 }
 
-// stages are the shares of the budget that the estimation takes.
-func (e EstimatedBehavior) stages(s *scalar.Stages) {
+// estimation adds the shares of the budget that an estimate of probabilities takes; on-policy there is none.
+func (p Public) estimation(s *scalar.Stages) {
+	if !p.estimates() || p.onPolicy() {
+		return
+	}
+	e := p.Behavior
 	share := cmp.Or(e.Share, defaultBehaviorShare)
 	if e.By != byFeatures {
 		s.Behavior = share
@@ -293,8 +297,11 @@ func (e EstimatedBehavior) stages(s *scalar.Stages) {
 	}
 }
 
-// propensities are the numerics of the estimation, at noise multipliers.
+// propensities are the numerics of that estimate, at noise multipliers; nil where there is none.
 func (p Public) propensities(method string, noise scalar.Stages) (propensities, error) {
+	if !p.estimates() || p.onPolicy() {
+		return nil, nil
+	}
 	e, draws := p.Behavior, p.Horizon // that a person is part of at most
 	if e.Once && p.Episodes > 0 {
 		draws = min(draws, p.Episodes)

@@ -21,7 +21,7 @@ import (
 func (m DPIS) byCell(p Public) [][]float64 {
 	e := p.Behavior
 	switch {
-	case e == nil || e.By != "" || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.Targets != nil && p.Targets.byFlip():
+	case !p.estimates() || e.By != "" || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.Targets != nil && p.Targets.byFlip():
 		return nil
 	case m.MaxWeight != 0 || m.Clip != "" || m.ClipShare != 0 || m.Diagnostics != 0 || m.Confounding > 1:
 		return nil

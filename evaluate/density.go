@@ -21,7 +21,7 @@ func (p Public) byRatio(method string) error {
 	case "auto", "dp-is", "dp-pdis", "dp-wis":
 		return nil
 	}
-	if p.densities() {
+	if p.densities() && (p.private() || method == "distribution") {
 		return fmt.Errorf("%w: %s needs more of a policy than the ratio of two densities; for continuous actions use dp-is, dp-pdis or dp-wis", ErrMethod, method)
 	}
 	return nil

@@ -76,7 +76,7 @@ type DPDR struct {
 //     the start;
 //   - model: what [DPFQE] answers in its default form, a table for features over numbered
 //     states and a linear model for others, without its interval. It needs what DPFQE needs.
-func (m DPDR) Plan(p Public) (*Plan, error) { return privately("dp-dr", m, p, m.draft) }
+func (m DPDR) Plan(p Public) (*Plan, error) { return planned("dp-dr", m, p, m.draft) }
 
 func (m DPDR) draft(method string, p Public) (d draft, err error) {
 	m.ActionValues, m.StateValues = slices.Clone(m.ActionValues), slices.Clone(m.StateValues)

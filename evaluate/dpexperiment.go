@@ -100,7 +100,7 @@ type experimentQuestion struct {
 
 // Plan implements [Estimator].
 func (m DPExperiment) Plan(p Public) (*Plan, error) {
-	return privately("dp-experiment", m, p, m.draft)
+	return planned("dp-experiment", m, p, m.draft)
 }
 
 func (m DPExperiment) draft(method string, p Public) (draft, error) {

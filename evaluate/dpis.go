@@ -116,7 +116,7 @@ func (m DPWIS) Plan(p Public) (*Plan, error) {
 // plan is common to importance sampling: asked is the method with these parameters, and adds
 // says what a person adds off-policy.
 func (m DPIS) plan(method string, asked Estimator, p Public, adds func(p Public) (vouched, error)) (*Plan, error) {
-	return privately(method, asked, p, func(method string, p Public) (draft, error) {
+	return planned(method, asked, p, func(method string, p Public) (draft, error) {
 		if p.By != nil {
 			return p.grouped(method, asked)
 		}
@@ -256,20 +256,16 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if baseline != nil {
 		baseline.stages(&stages)
 	}
-	if p.Behavior != nil {
-		p.Behavior.stages(&stages)
-	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.intervals, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Usable: p.onPolicy(), Estimated: p.Behavior != nil}
+	p.estimation(&stages)
+	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.intervals, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Usable: p.onPolicy(), Estimated: p.estimates()}
 	of.confounding = m.Confounding
 	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) { return splitStages(method, *p.Privacy, s) })
 	if err != nil {
 		return draft{}, err
 	}
 	b.Noise = p.share.moved(b.Noise)
-	if p.Behavior != nil {
-		if of.behavior, err = p.propensities(method, b.Noise); err != nil {
-			return draft{}, err
-		}
+	if of.behavior, err = p.propensities(method, b.Noise); err != nil {
+		return draft{}, err
 	}
 	if baseline != nil && baseline.model != nil {
 		if err := baseline.model.fix(method, p, b.Noise); err != nil {
@@ -282,7 +278,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		method: method, public: p, event: eventOf(b.Noise), outcome: estimateAgain(g.Again, of.behavior),
 		summary:   about.and(m.shares(b.Caps.Above, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
-		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && p.Behavior == nil && !b.Confounded && !b.Usable,
+		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && !p.estimates() && !b.Confounded && !b.Usable,
 	}
 	d.prepare, d.slim = guarded(g, of, baseline, p), baseline == nil && of.behavior == nil
 	if p.share.some() {

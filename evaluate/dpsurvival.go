@@ -139,7 +139,7 @@ type survivalQuestion struct {
 }
 
 // Plan implements [Estimator].
-func (m DPSurvival) Plan(p Public) (*Plan, error) { return privately("dp-survival", m, p, m.draft) }
+func (m DPSurvival) Plan(p Public) (*Plan, error) { return planned("dp-survival", m, p, m.draft) }
 
 func (m DPSurvival) draft(method string, p Public) (draft, error) {
 	q, err := m.question(method, p)
@@ -172,7 +172,7 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 	if o == nil {
 		return q, fmt.Errorf("%w: %s needs data.outcome, which says what is the time to which event", ErrPublic, method)
 	}
-	q.Layout = survival.Layout{Arms: 1, Bins: len(o.Ends), Causes: len(o.Causes), Missing: p.missingCells() && p.Privacy != nil}
+	q.Layout = survival.Layout{Arms: 1, Bins: len(o.Ends), Causes: len(o.Causes), Missing: p.missingCells()}
 	q.Ends, q.Grouped, q.Control, q.Until = o.Ends, o.Grouped, -1, len(o.Ends)
 	q.arms = []string{p.unit().Words("all persons")}
 	if p.By != nil {

@@ -65,9 +65,9 @@ func (g *Groups) beside(p Public) error {
 	switch {
 	case p.Targets != nil:
 		return fmt.Errorf("%w: by asks about groups and targets about several policies; ask for one of the two in a release", ErrPublic)
-	case p.Privacy == nil && p.Outcome == nil:
+	case !p.private() && p.Outcome == nil:
 		return fmt.Errorf("%w: by asks for a private answer of each group, and privacy is none; leave by out", ErrPublic)
-	case g.Fixed && p.Privacy != nil && p.Privacy.Adjacency == dp.AddRemoveOne:
+	case g.Fixed && p.guarantee().Adjacency == dp.AddRemoveOne:
 		return fmt.Errorf("%w: by.group is fixed under add_remove_one, where a person comes or goes with their group and nobody changes it; leave by.group out", ErrPublic)
 	}
 	total := int64(0)
@@ -191,7 +191,7 @@ const (
 
 func (p Public) groupsFact() groupsFact {
 	f := groupsFact{Column: p.By.Column}
-	if p.Privacy != nil && p.Privacy.Adjacency == dp.ReplaceOne {
+	if p.guarantee().Adjacency == dp.ReplaceOne {
 		f.Group = groupMayChange
 	}
 	if p.By.Fixed {

@@ -60,9 +60,6 @@ func (s groupPart) some() bool { return s.intervals > 0 }
 // whole costs what one costs. The event is that of a single Gaussian release at the
 // budget's mu, of which the stages of the groups a person touches are no more than parts.
 func (p Public) grouped(method string, m Estimator) (draft, error) {
-	if p.Behavior != nil && policy.OnPolicy(p.Target) {
-		return draft{}, fmt.Errorf("%w: %s: on-policy nothing is divided by the probabilities of logged actions, and to estimate them would be paid for in vain; leave data.behavior out", ErrMethod, method)
-	}
 	parts := make([]*Plan, len(p.By.Of))
 	for i, a := range p.By.Of {
 		var err error
@@ -335,7 +332,7 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 	}
 	joint := fmt.Sprintf("All %d intervals, one per group, hold simultaneously with 95%% probability%s. A person is in at most one group, so groups divide the error probability but not the budget.", len(p.By.Of), rests)
 	s.notes = slices.Concat([]string{p.words(joint)}, p.episodesNote(), p.behaviorNotes())
-	if p.Behavior != nil {
+	if p.estimates() {
 		s.notes = append(s.notes, p.words("The probabilities of each group are estimated from that group alone, so they may differ between groups."))
 	}
 	nobody := "is in no group, and no answer is about them."

@@ -164,7 +164,7 @@ func (o *Outcome) beside(p Public) error {
 		return fmt.Errorf("%w: data.outcome and %s are given, and %s; leave %[2]s out", ErrPublic, key, why)
 	}
 	switch {
-	case p.Behavior != nil:
+	case p.estimates():
 		return refuse("data.behavior: {kind: estimate}", "the weights of survival need known probabilities")
 	case p.Design != nil && !p.weighted():
 		return refuse("data.behavior", "nothing is divided by the probabilities of actions")
@@ -250,7 +250,7 @@ func (o *Outcome) words() string {
 }
 
 // missingCells tells whether persons without a usable outcome are counted, and allowed for.
-func (p Public) missingCells() bool { return !p.Complete }
+func (p Public) missingCells() bool { return !p.Complete && p.private() }
 
 // replaced is by how much, in l1, the counts of a dataset change with one person.
 func replaced(q *Privacy) float64 {

@@ -207,7 +207,7 @@ func sampleWith(rho []float64, d *trajectory.Dataset, p Public) (*value.Sample, 
 	if err != nil {
 		return nil, err
 	}
-	if p.Privacy == nil && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
+	if !p.private() && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
 		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
 	}
 	return s, nil

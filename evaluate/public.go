@@ -269,7 +269,7 @@ func (p Public) Validate() error {
 	if p.Target == nil {
 		return fmt.Errorf("%w: target is missing; use {kind: logged} to evaluate the policy that made the data", ErrPublic)
 	}
-	if p.Behavior != nil {
+	if p.estimates() {
 		if err := p.Behavior.validate(p.Features); err != nil {
 			return err
 		}
@@ -291,9 +291,6 @@ func (p Public) Validate() error {
 		if err := p.Outcome.validate(p); err != nil {
 			return err
 		}
-	}
-	if p.Privacy == nil {
-		return nil
 	}
 	return p.validatePrivacy()
 }
@@ -337,15 +334,12 @@ func (p Public) decisions() int64 {
 	return p.Horizon
 }
 
-// onPolicy tells whether the target is the policy that made the data.
-func (p Public) onPolicy() bool { return policy.OnPolicy(p.Target) }
-
 // words says a sentence that is written of persons of the unit.
 func (p Public) words(text string) string { return p.unit().Words(text) }
 
 // unit is that of the guarantee.
 func (p Public) unit() Unit {
-	if p.Privacy == nil {
+	if !p.private() {
 		return Person
 	}
 	return p.Privacy.Unit
@@ -363,7 +357,7 @@ func (p Public) facts() map[string]any {
 	}
 	where(p.Discounts, "discounts", true)
 	if p.Targets != nil {
-		f["targets"] = p.Targets.fact(p.Behavior == nil)
+		f["targets"] = p.Targets.fact(!p.estimates())
 	} else if k := p.Target.Actions(); k > 0 {
 		f["actions"] = k
 	}
@@ -377,16 +371,19 @@ func (p Public) facts() map[string]any {
 	if p.By != nil {
 		f["by"] = p.groupsFact()
 	}
-	if p.Behavior != nil {
-		f["estimated_behavior"] = *p.Behavior
-	}
-	if p.Outcome != nil {
-		f["outcome"] = *p.Outcome
-	}
+	given(f, "estimated_behavior", p.Behavior)
+	given(f, "outcome", p.Outcome)
 	where(p.Start != nil, "first_states", p.Start)
 	where(p.OneDecision && p.Horizon > 1, "one_decision", true)
 	where(p.EpisodeHorizon > 0, "episode_horizon", p.EpisodeHorizon)
 	where(p.Complete, "records", "complete")
 	where(p.BehaviorPrecision > 0, "behavior_precision", p.BehaviorPrecision)
 	return f
+}
+
+// given adds what is pointed to; nothing of nil.
+func given[T any](facts map[string]any, name string, fact *T) {
+	if fact != nil {
+		facts[name] = *fact
+	}
 }

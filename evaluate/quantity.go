@@ -101,7 +101,7 @@ func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceB
 	first, second := t.Policies[q.policies[0]].Policy, t.Policies[q.policies[1]].Policy
 	logged := policy.OnPolicy(first) || policy.OnPolicy(second)
 	switch {
-	case b == nil || b.Distance == 0 || p.Behavior != nil || p.Discounts:
+	case b == nil || b.Distance == 0 || p.estimates() || p.Discounts:
 		return nil
 	case logged && (of.confounding > 1 || of.precision > 0): // its ratio is 1, and the other is lowered
 		return nil
@@ -125,7 +125,7 @@ func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceB
 // besideOne bounds the product of the ratios of all decisions but one, and its mean square;
 // step by step the mean over decisions t of those up to t, each of which counts t + 1 times.
 func (p Public) besideOne(of vouched) (largest, square float64) {
-	if of.weights.largest > largestKnown || p.Design == nil {
+	if of.weights.largest > largestKnown || p.regime() != designed {
 		return math.Inf(1), math.Inf(1)
 	}
 	d, decisions := p.Design, p.decisions()

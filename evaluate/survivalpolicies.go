@@ -85,10 +85,10 @@ func (q *survivalQuestion) askPolicies(method string, m DPSurvival) error {
 	if p.decisions() == 1 || o.Censoring == independentCensoring || o.Censoring == unanticipatedCensoring {
 		q.Form = survival.Lived
 	}
-	switch g := p.Privacy; {
+	switch {
 	case o.Strata != nil:
 		return fmt.Errorf("%w: data.outcome.strata is for curves, and only limits can be had: %s; leave strata out", ErrPublic, t.why)
-	case g != nil && g.Adjacency == dp.AddRemoveOne:
+	case p.guarantee().Adjacency == dp.AddRemoveOne:
 		return fmt.Errorf("%w: only limits can be had: %s; they divide by the number of persons, which add_remove_one hides; use replace_one", ErrPublic, t.why)
 	}
 	return nil

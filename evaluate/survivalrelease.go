@@ -47,7 +47,7 @@ func (q survivalQuestion) release(noisy []float64) (*Release, error) {
 // refuted tells whether weights under a policy are too large for right probabilities of the
 // logged actions. Where the number of persons is not public nothing tells.
 func (q survivalQuestion) refuted(noisy []float64) (mean, sd float64, wrong bool) {
-	if g := q.public.Privacy; q.policies == nil || g != nil && g.Adjacency == dp.AddRemoveOne {
+	if q.policies == nil || q.public.guarantee().Adjacency == dp.AddRemoveOne {
 		return 0, 0, false
 	}
 	for i, pi := range q.policies.of {
@@ -91,15 +91,11 @@ func (q survivalQuestion) level(arm int) (name string, kind AnswerKind) {
 // estimate is a restricted mean, one of so many that hold together.
 func (q survivalQuestion) estimate(m survival.Mean, together int) *Estimate {
 	half := m.Z * math.Hypot(m.StdSampling, m.StdPrivacy)
-	e := &Estimate{
+	return &Estimate{
 		Value: m.Value, Interval: [2]float64{m.Lower, m.Upper}, Confidence: scalar.Confidence(together),
-		StdSampling: m.StdSampling, StdPrivacy: m.StdPrivacy, Sampling: Paid,
+		StdSampling: m.StdSampling, StdPrivacy: m.StdPrivacy, Sampling: q.public.sampling(),
 		Clipping: [2]float64{max(m.Value-half-m.Lower, 0), max(m.Upper-m.Value-half, 0)},
 	}
-	if q.public.Privacy == nil {
-		e.Sampling = NotPrivate
-	}
-	return e
 }
 
 // median is the time at which a curve falls to one half, and those at which its limits do; nil

@@ -13,9 +13,6 @@ func (m DPIS) usable(method string, p Public) (draft, error) {
 	if m.Clip == clipAuto || m.ClipShare != 0 {
 		return draft{}, fmt.Errorf("%w: %s: on-policy a chosen clip narrows the range of returns, and an episode that is missing may be worth anything in it; leave clip and clip_share out, or, without by, set problem.records: complete if no episode was cut off and none has to be left out", ErrMethod, method)
 	}
-	if p.Behavior != nil && !p.share.some() {
-		return draft{}, p.estimatesNothing(method)
-	}
 	if p.Privacy.byLaplace() && p.share.some() {
 		return draft{}, fmt.Errorf("%w: %s: delta is 0, or the noise Laplace, and groups have Gaussian noise: set delta above 0 and noise_family to gaussian, or leave by out", dp.ErrBudget, method)
 	}
