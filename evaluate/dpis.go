@@ -117,10 +117,7 @@ func (m DPWIS) Plan(p Public) (*Plan, error) {
 // says what a person adds off-policy.
 func (m DPIS) plan(method string, asked Estimator, p Public, adds func(p Public) (vouched, error)) (*Plan, error) {
 	return planned(method, asked, p, func(method string, p Public) (draft, error) {
-		if p.By != nil {
-			return p.grouped(method, asked)
-		}
-		if policy.OnPolicy(p.Target) {
+		if p.onPolicy() {
 			return m.onPolicy(method, p)
 		}
 		of, err := adds(p)

@@ -35,8 +35,14 @@ type Group struct {
 	Persons int64
 }
 
+// some tells that there are any.
+func (g Groups) some() bool { return len(g.Of) > 0 }
+
 // validate checks groups on their own, then beside the other facts.
 func (g *Groups) validate(p Public) error {
+	if g == nil {
+		return nil
+	}
 	if g.Column == "" {
 		return fmt.Errorf("%w: by.column is missing; name the column that holds a person's group", ErrPublic)
 	}
@@ -93,7 +99,7 @@ func (g *Groups) clone() *Groups {
 
 // Members is the place of every person's group among those of g, -1 for a person who is
 // in none. It looks at one person at a time.
-func (g *Groups) Members(d *trajectory.Dataset) ([]int, error) {
+func (g Groups) Members(d *trajectory.Dataset) ([]int, error) {
 	column := d.Column(g.Column)
 	if column < 0 {
 		return nil, fmt.Errorf("%w: by.column: the data were read without %s", ErrData, g.Column)
@@ -132,8 +138,16 @@ func (g *Groups) Members(d *trajectory.Dataset) ([]int, error) {
 	return out, nil
 }
 
+// places is [Groups.Members]; everybody's is 0 where there are no groups.
+func (g Groups) places(d *trajectory.Dataset) ([]int, error) {
+	if !g.some() {
+		return make([]int, d.Persons()), nil
+	}
+	return g.Members(d)
+}
+
 // names tells that all rows of a person name one group, listed or not.
-func (g *Groups) names(d *trajectory.Dataset, person int) bool {
+func (g Groups) names(d *trajectory.Dataset, person int) bool {
 	column := d.Column(g.Column)
 	from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
 	for row := from + 1; row < to; row++ {
@@ -161,11 +175,11 @@ func (g *Groups) Shrunk(persons int64) *Groups {
 }
 
 // size is the number of persons that the plan of a group goes by.
-func (g *Groups) size(i int, persons int64) int64 {
-	if n := g.Of[i].Persons; n > 0 {
-		return n
+func (g Groups) size(i int, persons int64) int64 {
+	if g.some() && g.Of[i].Persons > 0 {
+		return g.Of[i].Persons
 	}
-	return max(1, persons/int64(len(g.Of)))
+	return max(1, persons/int64(max(len(g.Of), 1)))
 }
 
 // groupsFact is the public form of what is asked.
@@ -189,8 +203,11 @@ const (
 	groupMayChange = "may_change"
 )
 
-func (p Public) groupsFact() groupsFact {
-	f := groupsFact{Column: p.By.Column}
+func (p Public) groupsFact() *groupsFact {
+	if !p.groups().some() {
+		return nil
+	}
+	f := &groupsFact{Column: p.By.Column}
 	if p.guarantee().Adjacency == dp.ReplaceOne {
 		f.Group = groupMayChange
 	}

@@ -108,8 +108,8 @@ func (s sumsOfGroup) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 // them those in none; nil of every other plan. No other size is asked for, and none may be:
 // it is private.
 func (p *Plan) Sizes(d *trajectory.Dataset) ([]int64, error) {
-	by := p.public.By
-	if by == nil || !by.Fixed {
+	by := p.public.groups()
+	if !by.Fixed {
 		return nil, nil
 	}
 	members, err := by.Members(d)
@@ -130,8 +130,8 @@ func (p *Plan) Sizes(d *trajectory.Dataset) ([]int64, error) {
 // against the public ones, which must be right. Of a person in none it is not known which
 // group's size counts them: so many may be missing in all groups together.
 func (p *Plan) CheckSizes(sizes []int64) error {
-	by := p.public.By
-	if by == nil || !by.Fixed {
+	by := p.public.groups()
+	if !by.Fixed {
 		return nil
 	}
 	if len(sizes) != len(by.Of)+1 {
@@ -321,7 +321,7 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 		expected = append(expected, a)
 	}
 	s := summary{facts: map[string]any{"answers": expected}, expected: Expected{Constant: p.Returns().Width() / 2}}
-	for _, fact := range []string{"clip", "confounding"} {
+	for _, fact := range []string{"clip", "confounding", "baseline", "baseline_share", "baseline_values"} {
 		if v, ok := parts[0].Facts[fact]; ok {
 			s.facts[fact] = v
 		}

@@ -59,9 +59,12 @@ type Strata struct {
 	Values []float64 `json:"values"`
 }
 
-// groups are the strata as groups of persons.
-func (s *Strata) groups() *Groups {
-	g := &Groups{Column: s.Column}
+// groups are the strata as groups of persons; none of nil.
+func (s *Strata) groups() (g Groups) {
+	if s == nil {
+		return g
+	}
+	g.Column = s.Column
 	for _, v := range s.Values {
 		g.Of = append(g.Of, Group{Number: v})
 	}
@@ -168,7 +171,7 @@ func (o *Outcome) beside(p Public) error {
 		return refuse("data.behavior: {kind: estimate}", "the weights of survival need known probabilities")
 	case p.Design != nil && !p.weighted():
 		return refuse("data.behavior", "nothing is divided by the probabilities of actions")
-	case p.By != nil && p.weighted():
+	case p.groups().some() && p.weighted():
 		return refuse("by", "of a target policy, or of limits for any censoring, there is one curve for all persons")
 	case p.Targets != nil && p.Targets.Best:
 		return refuse("select", "no policy is named as the best by survival")
@@ -184,7 +187,7 @@ func (o *Outcome) beside(p Public) error {
 		return fmt.Errorf("%w: problem.episode_horizon is given, and of an outcome a person has one trajectory; problem.horizon says how many of its decisions count", ErrPublic)
 	case o.Event != "" && p.decisions() > 1:
 		return fmt.Errorf("%w: data.outcome.event is a column, and a trajectory has %d decisions; an outcome from columns is read from one row a person", ErrPublic, p.decisions())
-	case p.By != nil && len(p.By.Of) > mostArms:
+	case len(p.groups().Of) > mostArms:
 		return fmt.Errorf("%w: by has %d groups; want at most %d with an outcome", ErrPublic, len(p.By.Of), mostArms)
 	}
 	if o.Event != "" {

@@ -20,7 +20,7 @@ func (q survivalQuestion) trends(d *trajectory.Dataset, at []int, arm int, actio
 	}
 	o := q.public.Outcome
 	for i, name := range d.Columns {
-		if name == o.Event || q.public.By != nil && name == q.public.By.Column || o.Strata != nil && name == o.Strata.Column {
+		if name == o.Event || name == q.public.groups().Column || name == o.Strata.groups().Column {
 			continue
 		}
 		try(name, func(row int) float64 { return d.Observation(row)[i] })

@@ -282,10 +282,8 @@ func (p Public) Validate() error {
 			return err
 		}
 	}
-	if p.By != nil {
-		if err := p.By.validate(p); err != nil {
-			return err
-		}
+	if err := p.By.validate(p); err != nil {
+		return err
 	}
 	if p.Outcome != nil {
 		if err := p.Outcome.validate(p); err != nil {
@@ -368,9 +366,7 @@ func (p Public) facts() map[string]any {
 	where(p.Horizon > 0 && p.Return != nil, "return_given", true)
 	where(p.Persons > 0, p.unit().count(), p.Persons)
 	where(p.Episodes > 0, "episodes", p.Episodes)
-	if p.By != nil {
-		f["by"] = p.groupsFact()
-	}
+	given(f, "by", p.groupsFact())
 	given(f, "estimated_behavior", p.Behavior)
 	given(f, "outcome", p.Outcome)
 	where(p.Start != nil, "first_states", p.Start)

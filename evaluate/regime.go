@@ -44,6 +44,14 @@ func (p Public) guarantee() Privacy {
 	return *p.Privacy
 }
 
+// groups are those that are asked about; none where the answer is of all persons.
+func (p Public) groups() Groups {
+	if p.By == nil {
+		return Groups{}
+	}
+	return *p.By
+}
+
 // sampling says where the sampling error of what is released comes from.
 func (p Public) sampling() SamplingSource {
 	if p.private() {
@@ -57,6 +65,9 @@ func planned(method string, m Estimator, p Public, decide func(method string, p 
 	p = p.asking(m)
 	if err := p.suits(method); err != nil {
 		return nil, err
+	}
+	if k, _ := MethodNamed(method); k.eachGroup() && p.groups().some() {
+		decide = func(method string, p Public) (draft, error) { return p.grouped(method, m) }
 	}
 	d, err := decide(method, p)
 	if err != nil {

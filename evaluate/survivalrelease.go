@@ -176,7 +176,7 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	if q.Missing {
 		s.notes = append(s.notes, p.words("Persons whose outcome cannot be used are counted with noise, and intervals allow for whatever became of them."))
 	}
-	if p.By != nil {
+	if p.groups().some() {
 		s.notes = append(s.notes, p.words("An arm is a group of persons that by.column names. A person whose arm is a number that by.values does not list is in no arm, and nothing is about them. A person whose arm cannot be read, which a word that is not listed is too, may be of any arm."))
 	}
 	if m.Guess == nil {
@@ -271,10 +271,7 @@ func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
 	cells := make([]float64, q.Cells())
 	strata := max(q.Strata, 1)
 	for i := range q.Arms {
-		persons := float64(q.public.Persons) / float64(q.Arms)
-		if by := q.public.By; by != nil {
-			persons = float64(by.size(i, q.public.Persons))
-		}
+		persons := float64(q.public.groups().size(i, q.public.Persons))
 		if q.policies != nil { // weights are 1 on average
 			persons = float64(q.public.Persons) / q.Weights[i]
 		}

@@ -57,7 +57,7 @@ func (p Public) single(method string) error {
 	grouped, several := methodsWith(func(m Method) bool { return m.groups && !m.NeedOutcome }), methodsWith(func(m Method) bool { return m.several })
 	m, err := MethodNamed(method)
 	switch {
-	case p.By != nil && (err != nil || !m.groups):
+	case p.groups().some() && (err != nil || !m.groups):
 		return fmt.Errorf("%w: %s has one answer for all persons, and by asks for one of each group; use %s, or leave by out", ErrMethod, method, strings.Join(grouped, ", "))
 	case p.Targets != nil && !slices.Contains(several, method):
 		return fmt.Errorf("%w: %s estimates one policy, and targets asks for several; use %s, or a configuration with one target for each", ErrMethod, method, strings.Join(several, ", "))
