@@ -344,8 +344,7 @@ func (p Public) estimated(of vouched, rows *value.Samples, xz [][]float64, src *
 		err := divide(same)
 		return weighted(same, err, of.lower)
 	}
-	each, _ := p.perPolicy()
-	for range 2 * len(each) {
+	for range 2 * len(p.targets().Policies) {
 		xz = append(xz, make([]float64, out.Persons()))
 	}
 	for walk, at := out.Walk(), 0; at < out.Persons(); {

@@ -195,7 +195,7 @@ func (g *WeightGuess) validate(method string, p Public, confounding float64) err
 	switch {
 	case g == nil:
 		return nil
-	case p.Targets != nil:
+	case !p.targets().alone:
 		return fmt.Errorf("%w: %s: guess applies to one policy, and targets names several; remove it", ErrMethod, method)
 	case p.share.some():
 		return fmt.Errorf("%w: %s: guess applies to all persons, and by divides them into groups; remove it", ErrMethod, method)

@@ -10,7 +10,7 @@ import (
 // densities reports whether a target is a density of continuous actions.
 func (p Public) densities() bool {
 	dense := func(pi policy.Policy) bool { c, ok := pi.(policy.ProbColumn); return ok && c.Density }
-	return dense(p.Target) || p.Targets != nil && slices.ContainsFunc(p.Targets.Policies, func(a NamedPolicy) bool { return dense(a.Policy) })
+	return slices.ContainsFunc(p.targets().Policies, func(a NamedPolicy) bool { return dense(a.Policy) })
 }
 
 // byRatio refuses densities for a private method that needs more of them than their ratio: that

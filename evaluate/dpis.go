@@ -239,7 +239,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 			return d, err
 		}
 	}
-	if p.Targets != nil {
+	if !p.targets().alone {
 		return m.several(method, p, of)
 	}
 	if p.share.some() && m.Diagnostics != 0 {

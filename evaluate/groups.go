@@ -69,7 +69,7 @@ func (g *Groups) validate(p Public) error {
 // beside checks groups beside what else is asked.
 func (g *Groups) beside(p Public) error {
 	switch {
-	case p.Targets != nil:
+	case !p.targets().alone:
 		return fmt.Errorf("%w: by asks about groups and targets about several policies; ask for one of the two in a release", ErrPublic)
 	case !p.private() && p.Outcome == nil:
 		return fmt.Errorf("%w: by asks for a private answer of each group, and privacy is none; leave by out", ErrPublic)

@@ -257,7 +257,7 @@ func (g grouping) bind(ctx context.Context, all any) (draw, error) {
 				return nil, err
 			}
 		}
-		return g.public.gathered(g.parts, found)
+		return g.public.together(g.parts, found)
 	}, nil
 }
 
@@ -272,9 +272,8 @@ func pad(group *trajectory.Dataset, persons int64) {
 	group.KeepCounts()
 }
 
-// gathered is the release of all groups. It is post-processing of those of each.
-func (p Public) gathered(parts []*Plan, found []*Release) (*Release, error) {
-	r := &Release{JointConfidence: scalar.Confidence(1)}
+// together is the release of all groups. It is post-processing of those of each.
+func (p Public) together(parts []*Plan, found []*Release) (*Release, error) {
 	refuted := slices.ContainsFunc(found, func(one *Release) bool { return one.first != "" })
 	for i, one := range found {
 		if refuted && !policy.OnPolicy(p.Target) {
@@ -286,9 +285,8 @@ func (p Public) gathered(parts []*Plan, found []*Release) (*Release, error) {
 			one.estimate.Interval, one.estimate.Clipping = e.Interval, e.Clipping
 		}
 		one.estimate.Confidence = scalar.Confidence(len(parts))
-		r.join(p.By.Of[i].Name, OfGroup, one)
 	}
-	return r, nil
+	return p.gathered(found), nil
 }
 
 // groupsAgain makes the answers of all groups again from their noisy sums.
@@ -303,7 +301,7 @@ func (p Public) groupsAgain(parts []*Plan, r *Release) (*Release, error) {
 			return nil, fmt.Errorf("answers[%d]: %w", i, err)
 		}
 	}
-	return p.gathered(parts, found)
+	return p.together(parts, found)
 }
 
 // aboutGroups is what is known beforehand.

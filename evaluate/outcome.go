@@ -173,7 +173,7 @@ func (o *Outcome) beside(p Public) error {
 		return refuse("data.behavior", "nothing is divided by the probabilities of actions")
 	case p.groups().some() && p.weighted():
 		return refuse("by", "of a target policy, or of limits for any censoring, there is one curve for all persons")
-	case p.Targets != nil && p.Targets.Best:
+	case p.targets().Best:
 		return refuse("select", "no policy is named as the best by survival")
 	case p.Discounts || p.Start != nil:
 		return refuse("start or discounts", "time is not discounted")

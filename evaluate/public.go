@@ -162,8 +162,8 @@ func copied[T any](p *T) *T {
 // has it can plan again.
 func (p Public) asking(m Estimator) Public {
 	p = p.clone()
-	if p.Targets != nil && p.Target == nil {
-		p.Target = p.Targets.first()
+	if p.Target == nil {
+		p.Target = p.targets().first()
 	}
 	if p.parameters != nil {
 		return p
@@ -261,10 +261,8 @@ func (p Public) Validate() error {
 			return err
 		}
 	}
-	if p.Targets != nil {
-		if err := p.Targets.validate(); err != nil {
-			return err
-		}
+	if err := p.targets().validate(); err != nil {
+		return err
 	}
 	if p.Target == nil {
 		return fmt.Errorf("%w: target is missing; use {kind: logged} to evaluate the policy that made the data", ErrPublic)
@@ -354,11 +352,8 @@ func (p Public) facts() map[string]any {
 		}
 	}
 	where(p.Discounts, "discounts", true)
-	if p.Targets != nil {
-		f["targets"] = p.Targets.fact(!p.estimates())
-	} else if k := p.Target.Actions(); k > 0 {
-		f["actions"] = k
-	}
+	given(f, "targets", p.Targets.fact(!p.estimates()))
+	where(p.targets().alone && p.Target.Actions() > 0, "actions", p.Target.Actions())
 	where(len(p.parameters) > 0, "parameters", p.parameters)
 	where(p.Horizon > 0, "horizon", p.Horizon)
 	where(p.Horizon > 0 && p.Outcome == nil, "reward", p.Reward)

@@ -44,6 +44,25 @@ func (p Public) guarantee() Privacy {
 	return *p.Privacy
 }
 
+// targets are the policies in question and what is asked of them: of a single one its value.
+func (p Public) targets() *Targets {
+	if p.Targets == nil {
+		return &Targets{Policies: []NamedPolicy{{valueName, p.Target}}, Levels: []string{valueName}, alone: true}
+	}
+	return p.Targets
+}
+
+// asked lists the quantities that are asked for.
+func (p Public) asked() (all []asked) {
+	for _, g := range p.groups().Of {
+		all = append(all, asked{name: g.Name, kind: OfGroup})
+	}
+	if all == nil {
+		return p.targets().asked()
+	}
+	return all
+}
+
 // groups are those that are asked about; none where the answer is of all persons.
 func (p Public) groups() Groups {
 	if p.By == nil {

@@ -80,7 +80,7 @@ func (q survivalQuestion) levels() (all []int) {
 // level names the answer about an arm.
 func (q survivalQuestion) level(arm int) (name string, kind AnswerKind) {
 	switch {
-	case q.public.Targets != nil:
+	case !q.public.targets().alone:
 		return q.arms[arm], OfPolicy
 	case q.Arms == 1:
 		return valueName, OfPolicy
