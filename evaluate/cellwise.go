@@ -113,29 +113,26 @@ func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64
 	}
 	pure := q
 	pure.cells.Laplace, pure.cells.Noise = true, p.laplaceScale()
-	asked := p.Privacy.byLaplace()
-	if asked {
-		if err := m.laplaceOnly(method, p, scalar.Stages{}); err != nil {
-			return draft{}, err
-		}
-		q = pure
-	} else {
+	if !p.Privacy.byLaplace() {
 		found, err := multipliers(*p.Privacy, 1)
 		if err != nil {
 			return draft{}, err
 		}
 		q.cells.Noise = found[0]
 	}
-	if !asked && p.Privacy.NoiseFamily == "" && !p.Privacy.Fast {
+	laplace, err := m.laplace(method, p, scalar.Stages{}, func() (bool, error) {
 		mine, err := q.width()
 		if err != nil {
-			return draft{}, err
+			return false, err
 		}
-		if theirs, err := pure.width(); err != nil {
-			return draft{}, err
-		} else if theirs < mine {
-			q = pure
-		}
+		theirs, err := pure.width()
+		return theirs < mine, err
+	})
+	if err != nil {
+		return draft{}, err
+	}
+	if laplace {
+		q = pure
 	}
 	if enough, err := q.cells.Resolves(); err != nil || !enough && !p.replanned {
 		return draft{}, err

@@ -144,34 +144,28 @@ func (m DPIS) onPolicy(method string, p Public) (draft, error) {
 		return draft{}, err
 	}
 	stages, ranges := m.stages(clip), scalar.Around(p.numbers(), 1, 0)
-	if p.Privacy.byLaplace() {
-		return m.byLaplace(method, p, ranges, stages)
-	}
-	w, err := meanOf(method, p, ranges, 1, stages)
-	if err != nil {
-		return draft{}, err
-	}
-	if p.Privacy.NoiseFamily == "" && !p.Privacy.Fast && len(stages.Taken()) == 0 {
-		if half, err := p.narrowerByLaplace(w); err != nil {
-			return draft{}, err
-		} else if half > 0 {
-			return m.byLaplace(method, p, ranges, stages)
+	var w scalar.Mean
+	laplace, err := m.laplace(method, p, stages, func() (bool, error) {
+		if w, err = meanOf(method, p, ranges, 1, stages); err != nil {
+			return false, err
 		}
+		half, err := p.narrowerByLaplace(w)
+		return half > 0, err
+	})
+	var event dp.Event
+	switch {
+	case err != nil:
+	case laplace:
+		w, clip = p.laplaceMean(ranges, 1), 0
+		event, err = w.Event()
+	default:
+		w, err = meanOf(method, p, ranges, 1, stages)
+		event = eventOf(w.Noise)
 	}
-	return m.meanReturn(method, p, w, eventOf(w.Noise), clip)
-}
-
-// byLaplace is the mean return with Laplace noise.
-func (m DPIS) byLaplace(method string, p Public, ranges scalar.ClipRanges, stages scalar.Stages) (draft, error) {
-	if err := m.laplaceOnly(method, p, stages); err != nil {
-		return draft{}, err
-	}
-	w := p.laplaceMean(ranges, 1)
-	event, err := w.Event()
 	if err != nil {
 		return draft{}, err
 	}
-	return m.meanReturn(method, p, w, event, 0)
+	return m.meanReturn(method, p, w, event, clip)
 }
 
 // stages are the parts of the budget beside that of the estimate.
@@ -180,15 +174,19 @@ func (m DPIS) stages(clip float64) scalar.Stages {
 	return scalar.Stages{Clip: clip, Weights: half, Clipped: half}
 }
 
-// laplaceOnly refuses what Laplace noise does not pay for.
-func (m DPIS) laplaceOnly(method string, p Public, stages scalar.Stages) error {
+// laplace tells whether noise is Laplace: where that is asked for, or left to the plan and expected to
+// be narrower. It refuses what Laplace noise does not pay for.
+func (m DPIS) laplace(method string, p Public, stages scalar.Stages, narrower func() (bool, error)) (bool, error) {
+	asked, shared := p.Privacy.byLaplace(), len(stages.Taken()) > 0
 	switch {
-	case p.Privacy.Fast:
-		return fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
-	case len(stages.Taken()) > 0:
-		return fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+	case asked && p.Privacy.Fast:
+		return false, fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
+	case asked && shared:
+		return false, fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+	case asked || p.Privacy.NoiseFamily != "" || p.Privacy.Fast || shared:
+		return asked, nil
 	}
-	return nil
+	return narrower()
 }
 
 // meanReturn is the plan of a mean return.
