@@ -300,6 +300,7 @@ func estimateAgain(again func(*scalar.Estimate) (*scalar.Estimate, error), b pro
 		if e, err = again(e); err != nil {
 			return nil, err
 		}
-		return withBehavior(e, b)
+		r = estimated(e)
+		return r, r.tell(b, e)
 	}
 }

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -95,21 +94,11 @@ func preparedAnswers(p Public, answers []quantity, of vouched) byPerson {
 	if of.behavior == nil {
 		m.each = func(xz [][]float64, part []*value.Sample) error { return c.each(xz, part, of, answers) }
 	}
-	m.run = func(xz [][]float64, rows *value.Samples) (draw, error) {
-		return func(_ context.Context, src *noise.Source) (*Release, error) {
-			rows, xz, paid, err := p.estimated(of, rows, xz, src)
-			if err != nil {
-				return nil, err
-			}
-			c := c
-			c.xz, c.rows = xz, rows
-			r, err := answered(p, answers, c, src)
-			if err != nil {
-				return nil, err
-			}
-			return r, r.tell(of.behavior, paid)
-		}, nil
-	}
+	m.run = of.run(p, func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error) {
+		c := c
+		c.xz, c.rows = xz, rows
+		return answered(p, answers, c, src)
+	})
 	return m
 }
 

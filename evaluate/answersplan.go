@@ -38,16 +38,12 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 		return draft{}, err
 	}
 	p, of.behavior = joint.public, joint.behavior
-	caps, _, err := m.caps(method, p, of.weights.largest)
-	if err != nil {
-		return draft{}, err
-	}
 	uncut := joint.guard.number == 0
 	about, err := p.aboutAnswers(joint.answers, m.Confounding, uncut)
 	if err != nil {
 		return draft{}, err
 	}
-	about.facts["max_weight"] = caps.Above // of one policy
+	about.facts["max_weight"] = joint.cap // of one policy
 	if p.regime() == designed && len(p.Targets.Contrasts) > 0 && !p.Targets.unanchored {
 		about.facts["anchored"] = true // or expected not to be narrower
 	}
@@ -105,6 +101,7 @@ type quantities struct {
 	answers  []quantity
 	event    dp.Event
 	guard    tier
+	cap      float64      // on the weight of one policy
 	behavior propensities // estimates the probabilities of logged actions; nil where they are known
 }
 
@@ -124,6 +121,7 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	if err != nil {
 		return all, err
 	}
+	all.cap = caps.Above
 	apart, apartShare, err := m.caps(method, p, math.Inf(1)) // of a difference of weights, which may be larger
 	if err != nil {
 		return all, err
@@ -155,8 +153,9 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
 	if m.needsGuard(p, of) == "" && m.Clip != clipPublic && p.varies(of) {
-		open, event, err := p.Targets.unguarded(*p.Privacy, out, of.weights, cmp.Or(m.ClipShare, tierShare))
-		return quantities{public: p, answers: open, event: event, guard: tier{number: 1, why: byHistogram(of)}}, err
+		all.guard = tier{number: 1, why: byHistogram(of)}
+		all.answers, all.event, err = p.Targets.unguarded(*p.Privacy, out, of.weights, cmp.Or(m.ClipShare, tierShare))
+		return all, err
 	}
 	if guard.why != "" {
 		return all, nil
@@ -174,7 +173,8 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 		guard.why += told
 		return all, nil
 	}
-	return quantities{public: p, answers: bare, event: cheaper, guard: tier{why: needless(of) + told}}, nil
+	all.answers, all.event, all.guard = bare, cheaper, tier{why: needless(of) + told}
+	return all, nil
 }
 
 // unguarded are answers whose weights need not be cut; where they may be large, a share of the

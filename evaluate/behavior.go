@@ -163,13 +163,6 @@ func (e EstimatedBehavior) fitted(all iter.Seq[*trajectory.Dataset], features fe
 	}, fault
 }
 
-// withBehavior is the release of a number for which the probabilities of logged actions
-// may have been estimated: it tells what they were estimated from.
-func withBehavior(e *scalar.Estimate, b propensities) (*Release, error) {
-	r := estimated(e)
-	return r, r.tell(b, e)
-}
-
 // behaviorCounts are noisy counts of persons by cell and action, and the upper limits of
 // probabilities that follow from them.
 type behaviorCounts struct {

@@ -88,42 +88,30 @@ type DPPDIS DPIS
 type DPWIS DPIS
 
 // Plan implements [Estimator].
-func (m DPIS) Plan(p Public) (*Plan, error) {
-	return m.plan("dp-is", m, p, func(p Public) (vouched, error) { return wholeReturns(p), nil })
-}
+func (m DPIS) Plan(p Public) (*Plan, error) { return m.plan("dp-is", m, p, wholeReturns, false) }
 
 // Plan implements [Estimator].
 func (m DPPDIS) Plan(p Public) (*Plan, error) {
-	return DPIS(m).plan("dp-pdis", m, p, func(p Public) (vouched, error) {
-		if !(p.Reward.Width() > 0) {
-			return vouched{}, fmt.Errorf("%w: dp-pdis weights every reward by itself and needs problem.reward, the public range of one; with the range of a return alone use dp-is or dp-wis", ErrPublic)
-		}
-		of := stepByStep(p)
-		of.selfNormalised = true
-		return of, nil
-	})
+	return DPIS(m).plan("dp-pdis", m, p, stepByStep, true)
 }
 
 // Plan implements [Estimator].
 func (m DPWIS) Plan(p Public) (*Plan, error) {
-	return DPIS(m).plan("dp-wis", m, p, func(p Public) (vouched, error) {
-		of := wholeReturns(p)
-		of.selfNormalised = true
-		return of, nil
-	})
+	return DPIS(m).plan("dp-wis", m, p, wholeReturns, true)
 }
 
 // plan is common to importance sampling: asked is the method with these parameters, and adds
 // says what a person adds off-policy.
-func (m DPIS) plan(method string, asked Estimator, p Public, adds func(p Public) (vouched, error)) (*Plan, error) {
+func (m DPIS) plan(method string, asked Estimator, p Public, adds func(p Public) vouched, selfNormalised bool) (*Plan, error) {
 	return planned(method, asked, p, func(method string, p Public) (draft, error) {
 		if p.onPolicy() {
 			return m.onPolicy(method, p)
 		}
-		of, err := adds(p)
-		if err != nil {
-			return draft{}, err
+		of := adds(p)
+		if of.steps != nil && !(p.Reward.Width() > 0) {
+			return draft{}, fmt.Errorf("%w: dp-pdis weights every reward by itself and needs problem.reward, the public range of one; with the range of a return alone use dp-is or dp-wis", ErrPublic)
 		}
+		of.selfNormalised = selfNormalised
 		return m.offPolicy(method, p, of, nil)
 	})
 }

@@ -49,19 +49,18 @@ func (g *Groups) validate(p Public) error {
 	if n := len(g.Of); n < 2 || n > mostAnswers {
 		return fmt.Errorf("%w: by: %d groups; want 2 to %d", ErrPublic, n, mostAnswers)
 	}
-	names, numbers := map[string]bool{}, map[float64]bool{}
+	if err := ownNames("by", "groups", g.labels()); err != nil {
+		return err
+	}
+	numbers := map[float64]bool{}
 	for _, a := range g.Of {
 		switch {
-		case !goodName(a.Name):
-			return fmt.Errorf("%w: by: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, a.Name, longestName)
-		case names[a.Name]:
-			return fmt.Errorf("%w: by: two groups are named %q; give each a name of its own", ErrPublic, a.Name)
 		case math.IsNaN(a.Number) || math.IsInf(a.Number, 0) || numbers[a.Number]:
 			return fmt.Errorf("%w: by: the number of group %q is %v; want a finite number of its own", ErrPublic, a.Name, a.Number)
 		case a.Persons < 0:
 			return fmt.Errorf("%w: by: group %q has %d persons; want 0 or more", ErrPublic, a.Name, a.Persons)
 		}
-		names[a.Name], numbers[a.Number] = true, true
+		numbers[a.Number] = true
 	}
 	return g.beside(p)
 }

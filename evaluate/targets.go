@@ -72,19 +72,16 @@ func (t *Targets) validate() error {
 	if t.alone {
 		return nil
 	}
-	names := map[string]bool{}
 	for _, a := range t.Policies {
 		switch {
 		case a.Policy == nil:
 			return fmt.Errorf("%w: targets: %q is no policy", ErrPublic, a.Name)
-		case !goodName(a.Name):
-			return fmt.Errorf("%w: targets: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, a.Name, longestName)
 		case strings.Contains(" "+a.Name+" ", contrastSign):
 			return fmt.Errorf("%w: targets: a name is %q, and a hyphen between spaces is the sign of a difference; write it without the spaces", ErrPublic, a.Name)
-		case names[a.Name]:
-			return fmt.Errorf("%w: targets: two policies are named %q; give each a name of its own", ErrPublic, a.Name)
 		}
-		names[a.Name] = true
+	}
+	if err := ownNames("targets", "policies", t.names()); err != nil {
+		return err
 	}
 	if t.first() == nil {
 		return fmt.Errorf("%w: targets: every policy is the logged one; name one to compare it with", ErrPublic)
@@ -94,7 +91,7 @@ func (t *Targets) validate() error {
 		named = append(named, c[:]...)
 	}
 	for _, name := range named {
-		if !names[name] {
+		if t.place(name) < 0 {
 			return fmt.Errorf("%w: targets: no policy is named %q, which levels or contrasts ask for; the names are %s", ErrPublic, name, strings.Join(t.names(), ", "))
 		}
 	}
@@ -121,6 +118,19 @@ func (t *Targets) validateAnswers() error {
 		return fmt.Errorf("%w: targets: which policy is best is told of those whose levels are asked for; ask for the levels of two or more", ErrPublic)
 	}
 	return t.validateChoice()
+}
+
+// ownNames wants a good name for each, and another one.
+func ownNames(section, things string, names []string) error {
+	for i, name := range names {
+		switch {
+		case !goodName(name):
+			return fmt.Errorf("%w: %s: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, section, name, longestName)
+		case slices.Contains(names[:i], name):
+			return fmt.Errorf("%w: %s: two %s are named %q; give each a name of its own", ErrPublic, section, things, name)
+		}
+	}
+	return nil
 }
 
 func goodName(name string) bool {
