@@ -211,7 +211,7 @@ func (p *Plan) notes(r *Release) []string {
 
 // verifyPrivacy compares the statement and the words about it.
 func (p *Plan) verifyPrivacy(r *Release) error {
-	if p.public.Privacy == nil {
+	if !p.public.private() {
 		if r.Disclosure != nil || r.Ledger != nil {
 			return fmt.Errorf("%w: a reference has no disclosure and no ledger", ErrRelease)
 		}
@@ -300,6 +300,7 @@ func estimateAgain(again func(*scalar.Estimate) (*scalar.Estimate, error), b pro
 		if e, err = again(e); err != nil {
 			return nil, err
 		}
-		return withBehavior(e, b)
+		r = estimated(e)
+		return r, r.tell(b, e)
 	}
 }

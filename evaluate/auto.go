@@ -40,7 +40,7 @@ type candidate struct {
 // Plan implements [Estimator].
 func (m Auto) Plan(p Public) (*Plan, error) {
 	p = p.asking(m)
-	if err := needPrivacy("auto", p); err != nil {
+	if err := p.suits("auto"); err != nil {
 		return nil, err
 	}
 	if p.Features == nil {

@@ -189,7 +189,7 @@ func unitWords(p Public) string {
 
 // sameGroup says for whom a person may be exchanged where groups are fixed.
 func (p Public) sameGroup() string {
-	if p.By == nil || !p.By.Fixed {
+	if !p.groups().Fixed {
 		return ""
 	}
 	return " of the same group"
@@ -201,7 +201,7 @@ func unprotected(p Public) []string {
 		number = "the public lower bound on the number of persons"
 	}
 	var groups []string
-	if p.By != nil && p.By.Fixed {
+	if p.groups().Fixed {
 		groups = []string{p.unit().Words("which group each person is in, and the number of persons in each group")}
 	}
 	if words, _ := p.Labels["on_violation"].(string); strings.Contains(words, failsTheRun) {

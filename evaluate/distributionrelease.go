@@ -33,15 +33,11 @@ func (q *distributionQuestion) release(noisy mechanism.NoisyMasses) (*Release, e
 	if noisy.Squares != nil {
 		r.Diagnostics[squaresName] = noisy.Squares
 	}
-	source := Paid
-	if q.public.Privacy == nil {
-		source = NotPrivate
-	}
 	for _, a := range q.asked {
 		x := a.of(f)
 		r.Answers = append(r.Answers, PolicyAnswer{Name: a.name, Kind: OfPolicy, Estimate: &Estimate{
 			Value: x.Value, Interval: [2]float64{x.Lower, x.Upper}, Confidence: scalar.Confidence(1),
-			StdSampling: x.StdSampling, StdPrivacy: x.StdPrivacy, Sampling: source, Clipping: x.Open,
+			StdSampling: x.StdSampling, StdPrivacy: x.StdPrivacy, Sampling: q.public.sampling(), Clipping: x.Open,
 		}})
 	}
 	return r, nil
@@ -109,10 +105,7 @@ func (q *distributionQuestion) meaning() (notes []string) {
 	if !q.Whole {
 		notes = append(notes, p.words("What is missing (an episode that was cut off or left out, the weight above the cap, actions that were never logged) may be anywhere in the range; limits allow for that. Values are read as if it were like the rest."))
 	}
-	if p.Privacy != nil {
-		notes = append(notes, p.episodesNote()...)
-	}
-	return notes
+	return append(notes, p.episodesNote()...)
 }
 
 // guessed are the masses that are expected of returns spread evenly over the bins.

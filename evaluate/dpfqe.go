@@ -67,7 +67,7 @@ const (
 // expected to be no larger than what it is to tell apart: with N decisions in K rows,
 // of sensitivity C and noise multiplier s, C s 2 <= N/K, and for a single decision an
 // episode the same of rewards. Pooled is always taken where the others are not.
-func (m DPFQE) Plan(p Public) (*Plan, error) { return privately("dp-fqe", m, p, m.draft) }
+func (m DPFQE) Plan(p Public) (*Plan, error) { return planned("dp-fqe", m, p, m.draft) }
 
 func (m DPFQE) draft(method string, p Public) (draft, error) {
 	if err := m.checkAsked(method, p); err != nil {

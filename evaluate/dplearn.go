@@ -103,7 +103,7 @@ type learnQuestion struct {
 }
 
 // Plan implements [Estimator].
-func (m DPLearn) Plan(p Public) (*Plan, error) { return privately("dp-learn", m, p, m.draft) }
+func (m DPLearn) Plan(p Public) (*Plan, error) { return planned("dp-learn", m, p, m.draft) }
 
 func (m DPLearn) draft(method string, p Public) (draft, error) {
 	q, err := m.question(method, p)

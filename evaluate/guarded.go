@@ -87,21 +87,28 @@ func guarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public) prep
 			m.public = p
 		}
 	}
-	m.run = func(xz [][]float64, rows *value.Samples) (draw, error) {
+	m.run = of.run(p, func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error) {
+		return paidFor(g.Run(rows, xz[0], xz[1], src))
+	})
+	return m.preparation()
+}
+
+// run makes a release of what persons add, after the probabilities of logged actions are estimated, if
+// they are.
+func (of vouched) run(p Public, release func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error)) func([][]float64, *value.Samples) (draw, error) {
+	return func(xz [][]float64, rows *value.Samples) (draw, error) {
 		return func(_ context.Context, src *noise.Source) (*Release, error) {
 			rows, xz, paid, err := p.estimated(of, rows, xz, src)
 			if err != nil {
 				return nil, err
 			}
-			e, err := g.Run(rows, xz[0], xz[1], src)
+			r, err := release(rows, xz, src)
 			if err != nil {
 				return nil, err
 			}
-			e.Counts, e.Rounds = paid.Counts, paid.Rounds
-			return withBehavior(e, of.behavior)
+			return r, r.tell(of.behavior, paid)
 		}, nil
 	}
-	return m.preparation()
 }
 
 // byPerson keeps what persons add under so many policies, and rows where that is to be

@@ -64,11 +64,10 @@ func samplesOf(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
 		return nil, err
 	}
 	var out []*value.Sample
-	each, names := p.perPolicy()
-	for i, p := range each {
-		s, err := sampleFor(d, p)
+	for i, each := range p.perPolicy() {
+		s, err := sampleFor(d, each)
 		if err != nil {
-			return nil, fmt.Errorf("targets: %s: %w", names[i], err)
+			return nil, p.targets().named(i, err)
 		}
 		out = append(out, s)
 	}

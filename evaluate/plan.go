@@ -119,7 +119,7 @@ type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 // public facts, accounts for the event and holds the answer against the budget.
 func newPlan(d draft) (*Plan, error) {
 	p := d.public
-	if p.Behavior != nil && !d.estimates {
+	if p.estimates() && !d.estimates {
 		return nil, p.estimatesNothing(d.method)
 	}
 	if err := d.roundable(); err != nil {
@@ -143,11 +143,11 @@ func newPlan(d draft) (*Plan, error) {
 		plan.Notes = append(plan.Notes, fmt.Sprintf("Method auto chose %s: %s.", d.method, p.chosen))
 	}
 	plan.Notes = append(plan.Notes, d.summary.heading...)
-	if p.Privacy != nil && p.largeDelta() {
+	if p.largeDelta() {
 		plan.Notes = append(plan.Notes, p.words("Delta is not below 1/persons: such a guarantee permits a release that publishes the data of a person outright."))
 	}
 	plan.Notes = append(plan.Notes, d.summary.notes...)
-	if p.Privacy == nil {
+	if !p.private() {
 		if p.BehaviorPrecision > 0 && !p.onPolicy() {
 			plan.Notes = append(plan.Notes, "Recorded probabilities are used as they stand; nothing here allows for their precision.")
 		}
@@ -171,7 +171,7 @@ func (d draft) answersOutcome() error {
 		return nil
 	case p.Outcome != nil:
 		return fmt.Errorf("%w: data.outcome asks for survival, which %s does not estimate; use dp-survival, or leave the key out", ErrMethod, d.method)
-	case p.Privacy != nil && p.Privacy.NoiseFamily != "" && p.Privacy.NoiseFamily != GaussianNoise && !d.laplace:
+	case p.guarantee().NoiseFamily != "" && p.guarantee().NoiseFamily != GaussianNoise && !d.laplace:
 		return fmt.Errorf("%w: privacy.noise_family is %s, and the noise of %s is Gaussian here; dp-survival, and, of dp-is, dp-pdis and dp-wis, the mean return of the logged policy without by and estimated probabilities of one decision in cells, have several", ErrMethod, p.Privacy.NoiseFamily, d.method)
 	}
 	return nil
@@ -180,14 +180,6 @@ func (d draft) answersOutcome() error {
 // estimatesNothing refuses probabilities that are to be estimated in vain.
 func (p Public) estimatesNothing(method string) error {
 	return fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
-}
-
-// adjacency is that of the guarantee; 0 where there is none.
-func (p *Plan) adjacency() dp.Adjacency {
-	if p.public.Privacy == nil {
-		return 0
-	}
-	return p.public.Privacy.Adjacency
 }
 
 // cloneEvent copies an event through its JSON form, so that nobody else holds a
@@ -306,7 +298,7 @@ func (p *Plan) checkPersons(d *trajectory.Dataset) error {
 	if d.Persons() == 0 {
 		return errNobody
 	}
-	if err := p.CheckPersons(int64(d.Persons())); err != nil || p.public.Privacy == nil {
+	if err := p.CheckPersons(int64(d.Persons())); err != nil || !p.public.private() {
 		return err
 	}
 	sizes, err := p.Sizes(d)
@@ -321,9 +313,7 @@ func (p *Plan) checkPersons(d *trajectory.Dataset) error {
 
 // CheckPersons holds the number of persons in the data against the public one.
 func (p *Plan) CheckPersons(m int64) error {
-	q := p.public.Privacy
-	switch {
-	case q == nil:
+	switch q := p.public.guarantee(); {
 	case q.Adjacency == dp.ReplaceOne && m != p.public.Persons:
 		return fmt.Errorf("%w: problem.persons says %d %ss, but the data has %d; under replace_one this number is public and must be exact: correct it, or look for missing or extra records",
 			ErrData, p.public.Persons, q.Unit, m)
@@ -408,7 +398,7 @@ func (r *Ready) Plan() *Plan { return r.plan }
 // Run redeems the receipt, draws the noise and returns the release. It runs once,
 // on a receipt that was not used before. src may be nil without privacy.
 func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Source) (*Release, error) {
-	if src == nil && r.plan.public.Privacy != nil {
+	if src == nil && r.plan.public.private() {
 		return nil, fmt.Errorf("%w: a private run needs a source of noise; use noise.NewSource", errUsed)
 	}
 	if !r.used.CompareAndSwap(false, true) {
@@ -418,7 +408,7 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	if src != nil && src.Sums() != nil {
 		redeem = paid.Continue // a source that keeps every sum before it is used
 	}
-	if err := redeem(r.plan.adjacency(), r.plan.event); err != nil {
+	if err := redeem(r.plan.public.guarantee().Adjacency, r.plan.event); err != nil {
 		return nil, err
 	}
 	release, err := r.draw(ctx, src)
@@ -432,7 +422,7 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	release.Public = r.plan.Facts
 	release.Notes = r.plan.notes(release)
 	release.Expected = r.plan.Expected
-	if r.plan.public.Privacy != nil {
+	if r.plan.public.private() {
 		release.Privacy = newStatement(r.plan)
 		release.Privacy.Charged, release.Privacy.Seeded = paid.Charged(), src.Seeded()
 		release.Disclosure = newDisclosure(r.plan, src.Seeded())

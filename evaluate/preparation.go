@@ -83,15 +83,20 @@ func (m byPerson) preparation() preparation {
 	}, m.ready}
 }
 
-// perPolicy are the public facts towards every policy, and their names.
-func (p Public) perPolicy() (each []Public, names []string) {
-	if p.Targets == nil {
-		return []Public{p}, []string{""}
+// perPolicy are the public facts towards every policy.
+func (p Public) perPolicy() (each []Public) {
+	for _, a := range p.targets().Policies {
+		each = append(each, p.toward(a.Policy))
 	}
-	for _, a := range p.Targets.Policies {
-		each, names = append(each, p.toward(a.Policy)), append(names, a.Name)
+	return each
+}
+
+// named says of which policy an error is, where there are several.
+func (t *Targets) named(i int, err error) error {
+	if err == nil || t.alone {
+		return err
 	}
-	return each, names
+	return fmt.Errorf("targets: %s: %w", t.Policies[i].Name, err)
 }
 
 // look validates persons and keeps what is kept of them.
@@ -104,7 +109,7 @@ func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (peop
 	if m.estimates {
 		d = certain(d)
 	}
-	each, names := m.public.perPolicy()
+	each := m.public.perPolicy()
 	part, ratios := make([]*value.Sample, len(each)), make([][]float64, len(each))
 	for i, p := range each {
 		var known []float64
@@ -112,11 +117,8 @@ func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (peop
 			known = rho[i]
 		}
 		s, err := sampleWith(known, d, p.featureless())
-		if err != nil && names[i] != "" {
-			err = fmt.Errorf("targets: %s: %w", names[i], err)
-		}
 		if err != nil {
-			return people{}, err
+			return people{}, m.public.targets().named(i, err)
 		}
 		part[i], ratios[i] = s, s.Rho
 	}
@@ -174,8 +176,7 @@ func (m byPerson) ready(all people) (draw, error) {
 // samples are those of every policy.
 func (m byPerson) samples(rows []*value.Part) (*value.Samples, error) {
 	var of []value.Options
-	each, _ := m.public.perPolicy()
-	for _, p := range each {
+	for _, p := range m.public.perPolicy() {
 		of = append(of, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target})
 	}
 	return value.NewSamples(rows, of...)
@@ -207,7 +208,7 @@ func sampleWith(rho []float64, d *trajectory.Dataset, p Public) (*value.Sample, 
 	if err != nil {
 		return nil, err
 	}
-	if p.Privacy == nil && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
+	if !p.private() && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
 		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
 	}
 	return s, nil

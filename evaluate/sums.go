@@ -104,7 +104,7 @@ func (e ofSums) MarshalJSON() ([]byte, error) { return json.Marshal(e.method) }
 // Plan implements [Estimator].
 func (e ofSums) Plan(p Public) (*Plan, error) {
 	p = p.asking(e)
-	if err := needPrivacy("a method of sums", p); err != nil {
+	if err := p.suits("a method of sums"); err != nil {
 		return nil, err
 	}
 	o, err := e.method.Outline(p.clone())

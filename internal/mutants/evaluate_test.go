@@ -7,7 +7,7 @@ package mutants
 func evaluateMutants() []mutant {
 	return []mutant{
 		{name: "receipt not redeemed", in: "evaluate", run: "Receipt",
-			edits: edits{{"if err := redeem(r.plan.adjacency(), r.plan.event); err != nil {", "if redeem == nil {\n\t\terr := error(nil)"}}},
+			edits: edits{{"if err := redeem(r.plan.public.guarantee().Adjacency, r.plan.event); err != nil {", "if redeem == nil {\n\t\terr := error(nil)"}}},
 		{name: "histogram of the clip uncharged", in: "evaluate", run: "EventHolds",
 			edits: edits{{"func eventOf(s scalar.Stages) dp.Event { return", "func eventOf(s scalar.Stages) dp.Event { s.Clip = 0; return"}}},
 		{name: "baseline uncharged", in: "evaluate", run: "EventHolds",
