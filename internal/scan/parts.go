@@ -27,7 +27,7 @@ func inParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, q asked, pr
 		return nil, nil, err
 	}
 	if q.ready {
-		if a.ready, err = a.gathering.Ready(ctx); err != nil {
+		if a.ready, err = a.gathering.Ready(ctx, stream.PersonIDs); err != nil {
 			return nil, []string{apartWords + err.Error()}, nil
 		}
 	}
