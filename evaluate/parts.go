@@ -133,13 +133,17 @@ func (g *Gathering) join(kept any, persons int, sizes []int64) {
 	}
 }
 
-// Ready ends the check. The gathering is used up.
-func (g *Gathering) Ready(ctx context.Context) (*Ready, error) {
+// Ready ends the check. names, if not nil, gives the ids of the persons, in order. The gathering is used up.
+func (g *Gathering) Ready(ctx context.Context, names func() []string) (*Ready, error) {
 	if g.persons == 0 {
 		return nil, errNobody
 	}
 	if err := errors.Join(g.plan.CheckPersons(int64(g.persons)), g.plan.CheckSizes(g.sizes)); err != nil {
 		return nil, err
+	}
+	if rows, ok := g.kept.(packed); ok {
+		rows.names = names
+		g.kept = rows
 	}
 	return g.bind(ctx)
 }

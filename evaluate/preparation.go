@@ -31,6 +31,38 @@ func (f whole) bind(ctx context.Context, all any) (draw, error) {
 	return f(ctx, all.(*trajectory.Dataset))
 }
 
+// packing is the preparation of a method that looks at rows once all of them are packed.
+type packing func(ctx context.Context, all packed) (draw, error)
+
+// packed are the rows of persons, part by part.
+type packed struct {
+	parts []*value.Part
+	// names of persons, nil where they have none.
+	names func() []string
+}
+
+func (p packed) persons() (n int) {
+	for _, part := range p.parts {
+		n += part.Persons()
+	}
+	return n
+}
+
+func (packing) part(d *trajectory.Dataset, _ [][]float64, alone bool) (any, error) {
+	if alone {
+		return packed{[]*value.Part{value.Keep(d, [][]float64{nil})}, func() []string { return d.PersonID }}, nil
+	}
+	return packed{parts: []*value.Part{value.Pack(d, [][]float64{nil})}}, nil
+}
+
+func (packing) join(all, next any) any {
+	a := all.(packed)
+	a.parts = append(a.parts, next.(packed).parts...)
+	return a
+}
+
+func (f packing) bind(ctx context.Context, all any) (draw, error) { return f(ctx, all.(packed)) }
+
 // keeping is the preparation of a method that looks at persons one by one, and keeps a K of them.
 type keeping[K any] struct {
 	look  func(d *trajectory.Dataset, rho [][]float64, alone bool) (K, error)

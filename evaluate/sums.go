@@ -137,7 +137,7 @@ func (e ofSums) Plan(p Public) (*Plan, error) {
 			p.words(fmt.Sprintf(" In the check of the data, which had no noisy sums, these were at most %d persons.", r.mayFail())),
 	}
 	return newPlan(draft{
-		method: o.Method, public: p, event: gaussians(r.noise...), prepare: whole(r.prepare), outcome: r.again,
+		method: o.Method, public: p, event: gaussians(r.noise...), prepare: packing(r.prepare), outcome: r.again,
 		summary: summary{facts: facts, notes: notes},
 	})
 }

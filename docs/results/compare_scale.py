@@ -172,6 +172,7 @@ def shapes(episodes, rows):
         "dp-refine": (question("chain.parquet", of, f"{tabular}method: {{name: dp-refine}}"), None),
         "dp-lsw": (question("chain.parquet", of, f"target: {{kind: logged}}\n{TABULAR}method: {{name: dp-lsw}}"), first_visits(read)),
         "dp-distribution": (question("chain.parquet", of, f"target: {TABLE}\nmethod: {{name: dp-distribution}}"), None),
+        "dp-learn": (question("chain.parquet", of, f"target: {{kind: learned, actions: 2}}\n{TABULAR}method: {{name: dp-learn}}"), None),
         "dp-refine, Fourier features of 2 columns": (question(
             "wide.parquet", of,
             f"target: {TABLE}\nfeatures: {{kind: fourier, order: 3, names: [obs_state, obs_x], low: [0, 0], high: [39, 1]}}\nmethod: {{name: dp-refine}}"), None),
