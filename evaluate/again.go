@@ -304,3 +304,14 @@ func estimateAgain(again func(*scalar.Estimate) (*scalar.Estimate, error), b pro
 		return r, r.tell(b, e)
 	}
 }
+
+// numbers reads a list of so many numbers from the diagnostics of a release.
+func numbers(r *Release, name string, n int) (list []float64, err error) {
+	if err := diagnostic(r, name, &list); err != nil {
+		return nil, err
+	}
+	if len(list) != n {
+		return nil, fmt.Errorf("diagnostics.%s holds %d numbers; want %d", name, len(list), n)
+	}
+	return list, nil
+}

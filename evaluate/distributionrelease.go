@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -46,25 +45,17 @@ func (q *distributionQuestion) release(noisy mechanism.NoisyMasses) (*Release, e
 // again makes the release of its noisy masses.
 func (q *distributionQuestion) again(r *Release) (*Release, error) {
 	var noisy mechanism.NoisyMasses
-	if err := errors.Join(diagnostic(r, massesName, &noisy.In), diagnostic(r, backName, &noisy.Back)); err != nil {
+	var err error
+	if noisy.In, err = numbers(r, massesName, len(q.Ends)); err != nil {
 		return nil, err
 	}
-	lists := map[string][]float64{massesName: noisy.In}
 	if q.squares > 0 {
-		if err := diagnostic(r, squaresName, &noisy.Squares); err != nil {
+		if noisy.Squares, err = numbers(r, squaresName, len(q.Ends)); err != nil {
 			return nil, err
 		}
-		lists[squaresName] = noisy.Squares
 	}
-	for name, list := range lists {
-		if len(list) != len(q.Ends) {
-			return nil, fmt.Errorf("diagnostics.%s holds %d numbers for %d bins", name, len(list), len(q.Ends))
-		}
-		for _, v := range append([]float64{noisy.Back}, list...) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("diagnostics.%s holds what is no mass", name)
-			}
-		}
+	if err := diagnostic(r, backName, &noisy.Back); err != nil {
+		return nil, err
 	}
 	return q.release(noisy)
 }

@@ -70,9 +70,6 @@ const (
 func (m DPFQE) Plan(p Public) (*Plan, error) { return planned("dp-fqe", m, p, m.draft) }
 
 func (m DPFQE) draft(method string, p Public) (draft, error) {
-	if err := m.checkAsked(method, p); err != nil {
-		return draft{}, err
-	}
 	f, err := m.check(method, p)
 	if err != nil {
 		return draft{}, err
@@ -92,14 +89,14 @@ func (m DPFQE) draft(method string, p Public) (draft, error) {
 // check refuses what the public facts do not allow the model, and returns the features of a
 // table; nil for a linear model.
 func (m DPFQE) check(method string, p Public) (feature.Finite, error) {
-	if m.isLinear(p) {
-		return nil, m.checkAsked(method, p)
+	if err := m.checkAsked(method, p); err != nil || m.isLinear(p) {
+		return nil, err
 	}
 	f, ok := p.Features.(feature.Finite)
 	if !ok {
 		return nil, fmt.Errorf("%w: %s needs features over numbered states; give features of kind tabular or aggregate", ErrPublic, method)
 	}
-	return f, m.checkAsked(method, p)
+	return f, nil
 }
 
 // checkAsked refuses what the public facts do not allow any model.

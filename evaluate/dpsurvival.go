@@ -406,19 +406,11 @@ func (q survivalQuestion) again(r *Release) (*Release, error) {
 
 // countsOf reads the cells of a release.
 func (q survivalQuestion) countsOf(r *Release) ([]float64, error) {
-	var noisy []float64
-	if err := diagnostic(r, cellsName, &noisy); err != nil {
-		return nil, err
+	noisy, err := numbers(r, cellsName, q.Cells())
+	if err == nil && slices.ContainsFunc(noisy, func(v float64) bool { return math.Abs(v) > 0x1p53 }) {
+		err = errors.New("diagnostics.cells holds what is no count")
 	}
-	if len(noisy) != q.Cells() {
-		return nil, fmt.Errorf("diagnostics.cells holds %d numbers for %d cells", len(noisy), q.Cells())
-	}
-	for _, v := range noisy {
-		if math.IsNaN(v) || math.Abs(v) > 0x1p53 {
-			return nil, errors.New("diagnostics.cells holds what is no count")
-		}
-	}
-	return noisy, nil
+	return noisy, err
 }
 
 // intervals is how many answers there are, which hold together.

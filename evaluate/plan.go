@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -119,20 +120,10 @@ type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 // public facts, accounts for the event and holds the answer against the budget.
 func newPlan(d draft) (*Plan, error) {
 	p := d.public
-	if p.estimates() && !d.estimates {
-		return nil, p.estimatesNothing(d.method)
-	}
-	if err := d.roundable(); err != nil {
-		return nil, err
-	}
-	if p.EpisodeHorizon > 0 && d.bootstraps {
-		return nil, fmt.Errorf("%w: %s gives values of states, whatever the number of decisions that are left, and would go on after decision %d (problem.episode_horizon); leave the key out, or use dp-is, dp-pdis, dp-wis, dp-dr or dp-fqe", ErrMethod, d.method, p.EpisodeHorizon)
-	}
-	if err := d.startable(); err != nil {
-		return nil, err
-	}
-	if err := d.answersOutcome(); err != nil {
-		return nil, err
+	for _, check := range []func() error{d.usesAll, d.roundable, d.startable, d.answersOutcome} {
+		if err := check(); err != nil {
+			return nil, err
+		}
 	}
 	d.public = p.clone()
 	plan := &Plan{Method: d.method, Event: d.event, Privacy: p.clone().Privacy, Expected: d.summary.expected, Facts: p.facts(), draft: d}
@@ -177,9 +168,15 @@ func (d draft) answersOutcome() error {
 	return nil
 }
 
-// estimatesNothing refuses probabilities that are to be estimated in vain.
-func (p Public) estimatesNothing(method string) error {
-	return fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
+// usesAll refuses probabilities that are to be estimated in vain, and episodes that end sooner than values of states.
+func (d draft) usesAll() error {
+	switch p := d.public; {
+	case p.estimates() && !d.estimates:
+		return fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, d.method)
+	case p.EpisodeHorizon > 0 && d.bootstraps:
+		return fmt.Errorf("%w: %s gives values of states, whatever the number of decisions that are left, and would go on after decision %d (problem.episode_horizon); leave the key out, or use dp-is, dp-pdis, dp-wis, dp-dr or dp-fqe", ErrMethod, d.method, p.EpisodeHorizon)
+	}
+	return nil
 }
 
 // cloneEvent copies an event through its JSON form, so that nobody else holds a
@@ -244,10 +241,11 @@ func (p *Plan) Guessable() bool { return p.guessable }
 // Check validates data against the plan and binds the two. Nothing is spent,
 // and its errors are for the curator alone.
 func (p *Plan) Check(ctx context.Context, d *trajectory.Dataset) (*Ready, error) {
-	if err := p.CheckEnds(d.Terminated != nil); err != nil {
+	sizes, err := p.sized(d)
+	if err != nil {
 		return nil, err
 	}
-	if err := p.checkPersons(d); err != nil {
+	if err := p.checkNumbers(d.Persons(), sizes); err != nil {
 		return nil, err
 	}
 	return p.bind(ctx, d)
@@ -291,24 +289,29 @@ func errEnds(method, otherwise string) error {
 		ErrData, method, otherwise)
 }
 
-func (p *Plan) checkPersons(d *trajectory.Dataset) error {
-	if p.public.Discounts && d.Discount == nil {
-		return errDiscounts
+// sized checks some of the persons, whatever their number, and counts them as [Plan.Sizes] does.
+func (p *Plan) sized(d *trajectory.Dataset) ([]int64, error) {
+	if err := p.CheckEnds(d.Terminated != nil); err != nil {
+		return nil, err
 	}
-	if d.Persons() == 0 {
+	if p.public.Discounts && d.Discount == nil {
+		return nil, errDiscounts
+	}
+	if !p.public.private() {
+		return nil, nil
+	}
+	if err := checkContributions(d, p.public); err != nil {
+		return nil, err
+	}
+	return p.Sizes(d)
+}
+
+// checkNumbers holds the number of all persons, and those in groups, against the public ones.
+func (p *Plan) checkNumbers(persons int, sizes []int64) error {
+	if persons == 0 {
 		return errNobody
 	}
-	if err := p.CheckPersons(int64(d.Persons())); err != nil || !p.public.private() {
-		return err
-	}
-	sizes, err := p.Sizes(d)
-	if err == nil {
-		err = p.CheckSizes(sizes)
-	}
-	if err != nil {
-		return err
-	}
-	return checkContributions(d, p.public)
+	return errors.Join(p.CheckPersons(int64(persons)), p.CheckSizes(sizes))
 }
 
 // CheckPersons holds the number of persons in the data against the public one.
