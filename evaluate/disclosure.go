@@ -110,20 +110,12 @@ func newDisclosure(p *Plan, seeded bool) *Disclosure {
 	return d
 }
 
-// noises is the event as noise is drawn for it. By groups each has noise of its own; the
-// event is that of one, since a person is in one of them.
+// noises is the event as noise is drawn for it.
 func (p *Plan) noises() dp.Event {
 	if p.drawn != nil {
 		return p.drawn
 	}
-	if p.groups == nil {
-		return p.event
-	}
-	var all dp.Composed
-	for _, part := range p.groups {
-		all.Events = append(all.Events, part.event)
-	}
-	return all
+	return p.event
 }
 
 // domain says which records the guarantee covers. What becomes of invalid ones the caller

@@ -172,7 +172,7 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 	if o == nil {
 		return q, fmt.Errorf("%w: %s needs data.outcome, which says what is the time to which event", ErrPublic, method)
 	}
-	q.Layout = survival.Layout{Bins: len(o.Ends), Causes: len(o.Causes), Missing: p.missingCells()}
+	q.Layout = survival.Layout{Bins: len(o.Ends), Causes: len(o.Causes), Missing: !p.Complete && p.private()} // persons without a usable outcome are counted
 	q.Ends, q.Grouped, q.Control, q.Until = o.Ends, o.Grouped, -1, len(o.Ends)
 	if q.arms = p.groups().labels(); q.arms == nil {
 		q.arms = []string{p.unit().Words("all persons")}

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
@@ -60,7 +61,7 @@ func (s groupPart) some() bool { return s.intervals > 0 }
 // whole costs what one costs. The event is that of a single Gaussian release at the
 // budget's mu, of which the stages of the groups a person touches are no more than parts.
 func (p Public) grouped(method string, m Estimator) (draft, error) {
-	parts := make([]*Plan, len(p.By.Of))
+	parts, drawn := make([]*Plan, len(p.By.Of)), dp.Composed{}
 	for i, a := range p.By.Of {
 		var err error
 		if parts[i], err = m.Plan(p.group(i)); err != nil {
@@ -69,6 +70,7 @@ func (p Public) grouped(method string, m Estimator) (draft, error) {
 		if parts[i].bounds == nil {
 			return draft{}, fmt.Errorf("%w: %s: nothing is known of this form in groups; leave by out", ErrMethod, method)
 		}
+		drawn.Events = append(drawn.Events, parts[i].event)
 	}
 	all, err := multipliers(*p.Privacy, 1)
 	if err != nil {
@@ -77,7 +79,7 @@ func (p Public) grouped(method string, m Estimator) (draft, error) {
 	return draft{
 		method: method, public: p, event: gaussians(all...), prepare: grouping{p, parts},
 		outcome: func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) },
-		summary: p.aboutGroups(parts), groups: parts, estimates: true, lowers: true, needsEnds: parts[0].needsEnds,
+		summary: p.aboutGroups(parts), drawn: drawn, estimates: true, lowers: true, needsEnds: parts[0].needsEnds,
 	}, nil
 }
 

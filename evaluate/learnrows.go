@@ -126,8 +126,8 @@ func samplesOf(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
 		return nil, err
 	}
 	var out []*value.Sample
-	for i, each := range p.perPolicy() {
-		s, err := sampleFor(d, each)
+	for i, a := range p.targets().Policies {
+		s, err := sampleWith(nil, a.Policy, d, p)
 		if err != nil {
 			return nil, p.targets().named(i, err)
 		}

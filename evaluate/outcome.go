@@ -252,9 +252,6 @@ func (o *Outcome) words() string {
 	return words
 }
 
-// missingCells tells whether persons without a usable outcome are counted, and allowed for.
-func (p Public) missingCells() bool { return !p.Complete && p.private() }
-
 // replaced is by how much, in l1, the counts of a dataset change with one person.
 func replaced(q *Privacy) float64 {
 	if q.Adjacency == dp.ReplaceOne {

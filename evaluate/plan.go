@@ -64,7 +64,6 @@ type draft struct {
 	outcome outcome
 	summary summary
 	outlook []string
-	groups  []*Plan // of each group, where there are groups
 	// estimates tells that the method pays for [Public.Behavior], and perState that it
 	// answers with a value for every state.
 	estimates, perState bool

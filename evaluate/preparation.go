@@ -115,14 +115,6 @@ func (m byPerson) preparation() preparation {
 	}, m.ready}
 }
 
-// perPolicy are the public facts towards every policy.
-func (p Public) perPolicy() (each []Public) {
-	for _, a := range p.targets().Policies {
-		each = append(each, p.toward(a.Policy))
-	}
-	return each
-}
-
 // named says of which policy an error is, where there are several.
 func (t *Targets) named(i int, err error) error {
 	if err == nil || t.alone {
@@ -138,19 +130,21 @@ func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (peop
 			return people{}, err
 		}
 	}
-	if m.estimates {
-		d = certain(d)
+	if m.estimates { // ratios are divided later
+		certain := *d
+		certain.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
+		d = &certain
 	}
-	each := m.public.perPolicy()
-	part, ratios := make([]*value.Sample, len(each)), make([][]float64, len(each))
-	for i, p := range each {
+	t := m.public.targets()
+	part, ratios := make([]*value.Sample, len(t.Policies)), make([][]float64, len(t.Policies))
+	for i, a := range t.Policies {
 		var known []float64
 		if rho != nil {
 			known = rho[i]
 		}
-		s, err := sampleWith(known, d, p.featureless())
+		s, err := sampleWith(known, a.Policy, d, m.public.featureless())
 		if err != nil {
-			return people{}, m.public.targets().named(i, err)
+			return people{}, t.named(i, err)
 		}
 		part[i], ratios[i] = s, s.Rho
 	}
@@ -208,35 +202,28 @@ func (m byPerson) ready(all people) (draw, error) {
 // samples are those of every policy.
 func (m byPerson) samples(rows []*value.Part) (*value.Samples, error) {
 	var of []value.Options
-	for _, p := range m.public.perPolicy() {
-		of = append(of, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target})
+	for _, a := range m.public.targets().Policies {
+		of = append(of, value.Options{Gamma: m.public.Gamma, Features: m.public.Features, Policy: a.Policy})
 	}
 	return value.NewSamples(rows, of...)
-}
-
-// certain is a dataset whose logged actions have probability 1, for ratios to be divided later.
-func certain(d *trajectory.Dataset) *trajectory.Dataset {
-	out := *d
-	out.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
-	return &out
 }
 
 // sampleFor validates the data against the target policy and the features, for
 // the curator, and builds what the estimators work on. Of a private run it asks
 // nothing of all rows together: to fail there would tell of them.
 func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
-	return sampleWith(nil, d, p)
+	return sampleWith(nil, p.Target, d, p)
 }
 
-// sampleWith is sampleFor where the ratios may be known.
-func sampleWith(rho []float64, d *trajectory.Dataset, p Public) (*value.Sample, error) {
-	if rho == nil && !policy.OnPolicy(p.Target) {
+// sampleWith is sampleFor towards a policy, where the ratios may be known.
+func sampleWith(rho []float64, target policy.Policy, d *trajectory.Dataset, p Public) (*value.Sample, error) {
+	if rho == nil && !policy.OnPolicy(target) {
 		rho = make([]float64, d.Rows())
-		if err := policy.CheckedRatios(rho, p.Target, d); err != nil {
+		if err := policy.CheckedRatios(rho, target, d); err != nil {
 			return nil, err
 		}
 	}
-	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target, Ratios: rho})
+	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: target, Ratios: rho})
 	if err != nil {
 		return nil, err
 	}

@@ -179,12 +179,6 @@ func (p Public) because(why string) Public {
 	return p
 }
 
-// toward is a copy with a policy to evaluate.
-func (p Public) toward(target policy.Policy) Public {
-	p.Target = target
-	return p
-}
-
 // unweighted is a copy that asks for survival as it was, whatever policies are asked for.
 func (p Public) unweighted() Public {
 	p = p.clone()
