@@ -273,7 +273,7 @@ const tierShare = 0.1
 // varies tells that a guard is needless by the design, but that weights as large as it allows may be
 // rare: a histogram of them then tells what is narrower.
 func (p Public) varies(of vouched) bool {
-	return p.regime() == designed && p.Design.Varies && capSteps(of.weights.largest) > 0 && lost(p) == ""
+	return p.Design.Varies && capSteps(of.weights.largest) > 0 && lost(p) == ""
 }
 
 // byHistogram says why it is left to the data whether a guard is needed.

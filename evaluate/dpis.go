@@ -261,7 +261,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		method: method, public: p, event: eventOf(b.Noise), outcome: estimateAgain(g.Again, of.behavior),
 		summary:   about.and(m.shares(b.Caps.Above, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
-		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && !p.estimates() && !b.Confounded && !b.Usable,
+		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && of.behavior == nil && !b.Confounded && !b.Usable,
 	}
 	d.prepare, d.slim = guarded(g, of, baseline, p), baseline == nil && of.behavior == nil
 	if p.share.some() {
