@@ -126,7 +126,7 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	if err != nil {
 		return all, err
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.estimates(), OneSided: p.oneSided}
+	b := p.boundsOf(of)
 	for i := range out {
 		q, share := &out[i], share
 		if q.apart == nil {

@@ -175,7 +175,9 @@ func (m DPFQE) bound(method string, p Public, interval float64, d *direct) error
 	if err != nil {
 		return err
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: d.vouched.within, Caps: caps, SelfNormalised: true, Usable: p.onPolicy()}
+	d.vouched.selfNormalised = true
+	b := p.boundsOf(d.vouched)
+	b.Caps = caps
 	split := func(s scalar.Stages) (scalar.Stages, error) {
 		all := d.shares
 		all.Clip, all.Main = s.Clip*interval, (1-s.Clip)*interval

@@ -240,8 +240,9 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		baseline.stages(&stages)
 	}
 	p.estimation(&stages)
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.intervals, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Usable: p.onPolicy(), Estimated: p.estimates()}
 	of.confounding = m.Confounding
+	b := p.boundsOf(of)
+	b.Caps = caps
 	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) { return splitStages(method, *p.Privacy, s) })
 	if err != nil {
 		return draft{}, err

@@ -56,6 +56,11 @@ func narrowest(p Public) vouched {
 	return wholeReturns(p)
 }
 
+// boundsOf are the limits of a value, with no cap on weights and no noise yet.
+func (p Public) boundsOf(of vouched) scalar.Bounds {
+	return scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: max(p.answers, p.share.intervals), SelfNormalised: of.selfNormalised, Confounded: of.confounding > 1, Usable: p.onPolicy(), Estimated: p.estimates(), OneSided: p.oneSided}
+}
+
 // guardedBy are bounds with the baseline that makes their value, if there is one.
 func guardedBy(b scalar.Bounds, baseline *paidBaseline) scalar.Filled {
 	if baseline == nil {

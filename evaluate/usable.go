@@ -27,8 +27,8 @@ func (m DPIS) usable(method string, p Public) (draft, error) {
 // usableByLaplace is the same with Laplace noise, where that is asked for or expected to be
 // narrower; its draft has no event elsewhere.
 func (m DPIS) usableByLaplace(method string, p Public, of vouched) (draft, error) {
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: scalar.ClipRanges{Above: 1}, SelfNormalised: true, Usable: true, Laplace: true}
-	b.Noise.Main = p.laplaceScale()
+	b := p.boundsOf(of)
+	b.Caps.Above, b.Laplace, b.Noise.Main = 1, true, p.laplaceScale()
 	laplace, err := m.laplace(method, p, m.stages(0), func() (bool, error) {
 		found, err := multipliers(*p.Privacy, 1)
 		if err != nil || p.share.some() || !(of.within.Width() > 0) {

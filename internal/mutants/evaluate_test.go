@@ -201,7 +201,7 @@ func evaluateMutants() []mutant {
 		{name: "groups: sizes that change are told without noise", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"q.Privacy.Adjacency = dp.AddRemoveOne", "_ = dp.AddRemoveOne"}}},
 		{name: "groups: each end as of one", in: "evaluate", run: "GroupsCost",
-			edits: edits{{"Answers: p.share.intervals,", "Answers: 1,"}}},
+			edits: edits{{"Answers: max(p.answers, p.share.intervals),", "Answers: 1,"}}},
 		{name: "groups: whose rows disagree is in the first one's group", in: "evaluate", run: "WhoIsIn",
 			edits: edits{{"if !known || row > from && place != out[person] {", "if !known {"}}},
 		{name: "groups: sizes of fixed groups unchecked", in: "evaluate", run: "SizesOfFixed",
