@@ -74,7 +74,7 @@ func (q *learnQuestion) places() (*mechanism.Histogram, error) {
 }
 
 // mean is the noisy sum of places of persons' mean returns in the range.
-func (q *learnQuestion) mean(rows learnRows, persons []int, src *noise.Source) ([]float64, error) {
+func (q *learnQuestion) mean(all *learners, persons []int, src *noise.Source) ([]float64, error) {
 	h, err := q.places()
 	if err != nil {
 		return nil, err
@@ -82,7 +82,8 @@ func (q *learnQuestion) mean(rows learnRows, persons []int, src *noise.Source) (
 	returns := q.public.Returns()
 	return mechanism.Total(h, len(persons), func(i int) error {
 		share := 0.5
-		for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
+		rows, from, to := all.of(persons[i])
+		for row := from; row < to; row++ {
 			share += rows.part[row] * (rows.returns[row] - returns.Mid()) / returns.Width()
 		}
 		return h.AddShares([]int{0}, []float64{share})
@@ -91,7 +92,7 @@ func (q *learnQuestion) mean(rows learnRows, persons []int, src *noise.Source) (
 
 // draw chooses one candidate at every node by weighted returns about the mean of rows that it would
 // treat as they were.
-func (q *learnQuestion) draw(round int, t rule.Tree, rows learnRows, persons []int, base baseline, src *noise.Source) (drawn []float64, err error) {
+func (q *learnQuestion) draw(round int, t rule.Tree, all *learners, persons []int, base baseline, src *noise.Source) (drawn []float64, err error) {
 	levels, nodes := q.levels[round], q.nodes(round)
 	choice := func() (*mechanism.PermuteAndFlip, error) {
 		return mechanism.NewPermuteAndFlip(q.grid.Candidates(levels), q.spread(base), q.epsilons[round], q.public.Privacy.Adjacency)
@@ -105,7 +106,7 @@ func (q *learnQuestion) draw(round int, t rule.Tree, rows learnRows, persons []i
 	var x []float64
 	var k []int64
 	for _, person := range persons {
-		from, to := rows.from[person], rows.from[person+1]
+		rows, from, to := all.of(person)
 		x = x[:0]
 		for row := from; row < to; row++ {
 			x = append(x, rows.part[row]*rows.weight[row]*(rows.returns[row]-base.of(0)))
@@ -168,10 +169,10 @@ func (q *learnQuestion) spent() (event, drawn dp.Event, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	all := []dp.Event{mean.Event()}
+	events := []dp.Event{mean.Event()}
 	for round := 1; round < len(q.rounds); round++ {
-		all = append(all, dp.SelfComposed{Count: int64(q.nodes(round)), Event: dp.PermuteAndFlip{Epsilon: q.epsilons[round]}})
+		events = append(events, dp.SelfComposed{Count: int64(q.nodes(round)), Event: dp.PermuteAndFlip{Epsilon: q.epsilons[round]}})
 	}
 	b := q.public.Privacy.Budget
-	return dp.ApproximateDP{Epsilon: b.Epsilon, Delta: b.Delta}, dp.Composed{Events: append(all, q.judge.event)}, nil
+	return dp.ApproximateDP{Epsilon: b.Epsilon, Delta: b.Delta}, dp.Composed{Events: append(events, q.judge.event)}, nil
 }

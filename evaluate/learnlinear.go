@@ -73,7 +73,7 @@ func (q *learnQuestion) linearScores(sums [][]float64) (weights [][]float64, int
 }
 
 // margins counts persons by how many prices of treatment they would pay, by the scores so far.
-func (q *learnQuestion) margins(sums [][]float64, rows learnRows, persons []int, src *noise.Source) ([]float64, error) {
+func (q *learnQuestion) margins(sums [][]float64, all *learners, persons []int, src *noise.Source) ([]float64, error) {
 	sum, err := mechanism.NewVectorSum(rule.Prices+1, 1, q.noise[ofMarginsAt], q.public.Privacy.noise())
 	if err != nil {
 		return nil, err
@@ -83,7 +83,8 @@ func (q *learnQuestion) margins(sums [][]float64, rows learnRows, persons []int,
 	v := make([]float64, rule.Prices+1)
 	return mechanism.Total(sum, len(persons), func(i int) error {
 		clear(v)
-		for row := rows.from[persons[i]]; row < rows.from[persons[i]+1]; row++ {
+		rows, from, to := all.of(persons[i])
+		for row := from; row < to; row++ {
 			v[rule.Paid(rule.Margin(weights, intercept, rows.values[row]), largest)] += rows.part[row]
 		}
 		return sum.Add(v)

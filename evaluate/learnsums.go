@@ -11,22 +11,22 @@ import (
 )
 
 // learn makes the rounds of sums over one half: of the baseline, then of the rule.
-func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) (sums [][]float64, err error) {
+func (q *learnQuestion) learn(all learners, persons []int, src *noise.Source) (sums [][]float64, err error) {
 	var base baseline
 	var t rule.Tree
 	for round, kind := range q.rounds {
 		var told []float64
 		switch kind {
 		case ofMean:
-			if told, err = q.mean(rows, persons, src); err == nil {
+			if told, err = q.mean(&all, persons, src); err == nil {
 				base = q.baseline(told)
 			}
 		case ofDraws:
-			if told, err = q.draw(round, t, rows, persons, base, src); err == nil && q.states == nil {
+			if told, err = q.draw(round, t, &all, persons, base, src); err == nil && q.states == nil {
 				q.grown(&t, round, told)
 			}
 		case ofMargins:
-			told, err = q.margins(sums, rows, persons, src)
+			told, err = q.margins(sums, &all, persons, src)
 		}
 		if err != nil {
 			return nil, err
@@ -42,7 +42,8 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 		}
 		noisy, err := mechanism.Total(sum, len(persons), func(i int) error {
 			clear(v)
-			q.person(v, round, t, rows, rows.from[persons[i]], rows.from[persons[i]+1], base)
+			rows, from, to := all.of(persons[i])
+			q.person(v, round, t, rows, from, to, base)
 			return sum.Add(v)
 		}, src)
 		if err != nil {
