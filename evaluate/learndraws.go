@@ -174,5 +174,5 @@ func (q *learnQuestion) spent() (event, drawn dp.Event, err error) {
 		events = append(events, dp.SelfComposed{Count: int64(q.nodes(round)), Event: dp.PermuteAndFlip{Epsilon: q.epsilons[round]}})
 	}
 	b := q.public.Privacy.Budget
-	return dp.ApproximateDP{Epsilon: b.Epsilon, Delta: b.Delta}, dp.Composed{Events: append(events, q.judge.event)}, nil
+	return dp.ApproximateDP(b), dp.Composed{Events: append(events, q.judge.event)}, nil
 }

@@ -262,7 +262,7 @@ func (j *Job) subject(ctx context.Context) (*subject, error) {
 		s.chooses = e.Epsilon
 	}
 	if e, ok := plan.Event.(dp.ApproximateDP); ok && e.Delta > 0 {
-		s.halves = dp.Budget{Epsilon: e.Epsilon, Delta: e.Delta}
+		s.halves = dp.Budget(e)
 	}
 	if !s.sums {
 		s.pairs, s.outside = s.pairs[:pairsOutside], 2

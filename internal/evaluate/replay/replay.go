@@ -78,7 +78,7 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 		return CheckLaplace(ctx, Of(plan, d, neighbour), LaplaceEpsilon(e, plan.Privacy.Adjacency), seed)
 	}
 	if e, ok := plan.Event.(dp.ApproximateDP); ok && e.Delta > 0 {
-		return CheckHalves(ctx, Of(plan, d, neighbour), dp.Budget{Epsilon: e.Epsilon, Delta: e.Delta}, seed)
+		return CheckHalves(ctx, Of(plan, d, neighbour), dp.Budget(e), seed)
 	}
 	allowed, ok := audit.MuSquared(plan.Event, plan.Privacy.Adjacency)
 	if !ok {
