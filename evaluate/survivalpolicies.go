@@ -61,7 +61,7 @@ func (q *survivalQuestion) askPolicies(method string, m DPSurvival) error {
 	for _, n := range a.Policies {
 		arms, t.of = append(arms, n.Name), append(t.of, n.Policy)
 	}
-	for _, x := range a.asked() {
+	for _, x := range a.estimands() {
 		if x.kind == OfContrast {
 			q.Pairs = append(q.Pairs, [2]int{x.of[0].policy, x.of[1].policy})
 		} else {
