@@ -135,7 +135,7 @@ func evaluateMutants() []mutant {
 		{name: "another author's code may fail for everybody", in: "evaluate", run: "CodeThatFailsForMore",
 			edits: edits{{"f.persons > most {", "f.persons > most+1<<40 {"}}},
 		{name: "another author's code is asked once", in: "evaluate", run: "CodeThatKeeps",
-			edits: edits{{"slices.Chunk(order, r.atOnce(k)) {\n\t\tvectors, _ :=", "slices.Chunk(order[:0], r.atOnce(k)) {\n\t\tvectors, _ :="}}},
+			edits: edits{{"slices.Chunk(order, r.atOnce(k)) {\n\t\t\tvectors, _ :=", "slices.Chunk(order[:0], r.atOnce(k)) {\n\t\t\tvectors, _ :="}}},
 		{name: "counts of logged actions uncharged", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"func eventOf(s scalar.Stages) dp.Event { return", "func eventOf(s scalar.Stages) dp.Event { s.Behavior = 0; return"}}},
 		{name: "estimated probabilities without limits", in: "evaluate/internal/scalar", run: "LimitsHold",

@@ -44,6 +44,8 @@ func replayMutants() []mutant {
 			edits: edits{{"q.grid.Instead(wanted, rows.banned[row]) ==", "q.grid.Instead(wanted, 0) =="}}},
 		{name: "learn: judged by those who were learned from", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"halfOf(all.parts, judge, ask)", "halfOf(all.parts, learn, ask)"}, {"learn, judge := q.halves(everybody, src)", "learn, _ := q.halves(everybody, src)"}}},
+		{name: "learn: parts without names", in: "evaluate", by: "internal/evaluate/replay", run: "PartsMake",
+			edits: edits{{"rows.names = names", "_ = names"}}},
 		{name: "learn: over the worst constant", in: "evaluate", run: "LearnedPolicyFollows",
 			edits: edits{{"q.policy(sums), OverConstant: math.Inf(1)}", "q.policy(sums), OverConstant: math.Inf(-1)}"}, {"r.Learned.OverConstant = min(", "r.Learned.OverConstant = max("}}},
 		{name: "learn: a budget without spare", in: "evaluate/internal/rule", run: "KeepsItsLimits",

@@ -21,6 +21,6 @@ func workerMutants() []mutant {
 		{name: "sums: a vector of another length is filled up from the next", in: "internal/worker", run: "SumsAreTheCallers",
 			edits: edits{{"		case r.Lengths[i] != len(x):", "		case 8*len(x) > len(given):"}}},
 		{name: "sums: persons beyond a message are left out", in: "evaluate", by: "internal/worker", run: "SumsAreTheCallers",
-			edits: edits{{"		for j, i := range some {\n			f.add(failed[j])", "		for j, i := range some[:min(len(some), 188)] {\n			f.add(failed[j])"}}},
+			edits: edits{{"			for j, i := range some {\n				f.add(failed[j])", "			for j, i := range some[:min(len(some), 188)] {\n				f.add(failed[j])"}}},
 	}
 }

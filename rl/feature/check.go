@@ -70,7 +70,7 @@ func reader(m Map, columns []string) (func(obs []float64) bool, error) {
 		return func(obs []float64) bool { _, ok := r.State(obs); return ok }, err
 	}
 	b, err := m.Bind(columns)
-	if r, ok := b.(boundFourier); ok {
+	if r, ok := b.(*boundFourier); ok {
 		return func(obs []float64) bool { return readable(obs, r.at) }, err
 	}
 	phi := make([]float64, m.Dim())

@@ -74,18 +74,19 @@ func (f fourier) Bind(columns []string) (Bound, error) {
 	if err != nil {
 		return nil, err
 	}
-	return boundFourier{f, index, nil}, nil
+	return &boundFourier{f, index, nil, nil}, nil
 }
 
 type boundFourier struct {
 	fourier
 	at    []int
 	known [][knownTurns]turn // by column: the last values whose turns were computed; nil of many goroutines
+	last  *lastWaves         // nil of many goroutines
 }
 
 // Alone is the same for one goroutine.
-func (b boundFourier) Alone() Bound {
-	return boundFourier{b.fourier, b.at, make([][knownTurns]turn, len(b.at))}
+func (b *boundFourier) Alone() Bound {
+	return &boundFourier{b.fourier, b.at, make([][knownTurns]turn, len(b.at)), newLastWaves(len(b.at), b.dim)}
 }
 
 // knownTurns is how many turns are known, 1<<turnBits.
@@ -102,7 +103,14 @@ type turn struct {
 
 // Apply multiplies unit complex numbers exp(i pi c_j x_j): one sine and cosine a
 // column in place of a cosine a feature.
-func (b boundFourier) Apply(dst, obs []float64) bool {
+func (b *boundFourier) Apply(dst, obs []float64) bool {
+	var place int
+	if b.last != nil {
+		var found bool
+		if place, found = b.last.find(dst, obs, b.at); found {
+			return true
+		}
+	}
 	if !readable(obs, b.at) {
 		clear(dst)
 		return false
@@ -121,10 +129,13 @@ func (b boundFourier) Apply(dst, obs []float64) bool {
 		turns[i] = t.is
 	}
 	waves(dst, turns[:len(b.at)], b.order, 1)
+	if b.last != nil {
+		b.last.keep(place, dst, obs, b.at)
+	}
 	return true
 }
 
-func (b boundFourier) turn(column int, x float64) complex128 {
+func (b *boundFourier) turn(column int, x float64) complex128 {
 	sin, cos := math.Sincos(math.Pi * b.ranges[column].scale(x, false))
 	return complex(cos, sin)
 }
@@ -142,7 +153,9 @@ func waves(dst []float64, turns []complex128, order int, z complex128) {
 			} else if v < -1 {
 				v = -1
 			}
-			dst[k] = v
+			if dst[k] = v; k == order {
+				return
+			}
 			z = complex(real(z)*real(w)-imag(z)*imag(w), real(z)*imag(w)+imag(z)*real(w))
 		}
 		return

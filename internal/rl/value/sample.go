@@ -227,13 +227,16 @@ func (s *Sample) readPhi(finals []int) error {
 		return err
 	}
 	s.Phi = room(s.Phi, (d.Rows()+len(finals))*n)
-	clear(s.Phi)
+	apply := func(point int, obs []float64) {
+		phi := s.Phi[point*n : point*n+n]
+		clear(phi) // of what others had there, should a map leave any of it
+		b.Apply(phi, obs)
+	}
 	for row := range d.Rows() {
-		b.Apply(s.Phi[row*n:row*n+n], d.Observation(row))
+		apply(row, d.Observation(row))
 	}
 	for i, e := range finals {
-		point := d.Rows() + i
-		b.Apply(s.Phi[point*n:point*n+n], d.FinalObservation(e))
+		apply(d.Rows()+i, d.FinalObservation(e))
 	}
 	return nil
 }

@@ -2,7 +2,9 @@ package sorter
 
 import (
 	"bytes"
+	"cmp"
 	"container/heap"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -146,22 +148,39 @@ type chunk struct {
 	at      int
 }
 
-// entry is where a key begins, and where it and its record end.
-type entry struct{ start, key, end int }
+// entry is where a key begins, and where it and its record end: a chunk has far fewer than 2^32 bytes.
+type entry struct {
+	prefix          uint64 // the first bytes of the key
+	start, key, end uint32
+}
 
 func (c *chunk) add(key, record []byte) {
 	start := len(c.text)
 	c.text = append(append(c.text, key...), record...)
-	c.entries = append(c.entries, entry{start, start + len(key), len(c.text)})
+	var first [8]byte
+	copy(first[:], key)
+	c.entries = append(c.entries, entry{binary.BigEndian.Uint64(first[:]), uint32(start), uint32(start + len(key)), uint32(len(c.text))})
 }
 
+// sort compares keys whole where they begin alike.
 func (c *chunk) sort() {
-	slices.SortFunc(c.entries, func(a, b entry) int {
-		if d := bytes.Compare(c.text[a.start:a.key], c.text[b.start:b.key]); d != 0 {
-			return d
+	prefixes := func(a, b entry) int { return cmp.Compare(a.prefix, b.prefix) }
+	if !slices.IsSortedFunc(c.entries, prefixes) {
+		slices.SortFunc(c.entries, prefixes)
+	}
+	for from := 0; from < len(c.entries); {
+		to := from + 1
+		for to < len(c.entries) && c.entries[to].prefix == c.entries[from].prefix {
+			to++
 		}
-		return bytes.Compare(c.text[a.key:a.end], c.text[b.key:b.end])
-	})
+		slices.SortFunc(c.entries[from:to], func(a, b entry) int {
+			if d := bytes.Compare(c.text[a.start:a.key], c.text[b.start:b.key]); d != 0 {
+				return d
+			}
+			return bytes.Compare(c.text[a.key:a.end], c.text[b.key:b.end])
+		})
+		from = to
+	}
 }
 
 func (c *chunk) next() (key, record []byte, err error) {

@@ -57,10 +57,7 @@ func (f *Frame) Append(dst, person, id []byte, e *trajectory.Episode) []byte {
 	for _, c := range columns(e) {
 		dst = numbers(dst, *c.of)
 	}
-	for _, a := range e.Action {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(a))
-	}
-	return numbers(dst, e.Final)
+	return numbers(actions(dst, e.Action), e.Final)
 }
 
 func (f *Frame) begin(e *trajectory.Episode) {
@@ -76,13 +73,6 @@ func (f *Frame) begin(e *trajectory.Episode) {
 	f.Actions = e.Actions
 }
 
-func numbers(dst []byte, values []float64) []byte {
-	for _, v := range values {
-		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
-	}
-	return dst
-}
-
 // Read reads what Append wrote into an episode, whose memory is used again. The ids are
 // parts of the record.
 func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, err error) {
@@ -93,7 +83,7 @@ func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, e
 		n[i] = r.count()
 	}
 	// A damaged record may say anything of how many there are: every row has a reward.
-	if r.short || n[2] > len(r.left)/8 || n[0] > math.MaxUint16 || f.Actions < 0 {
+	if r.short || n[2] > len(r.left) || n[0] > math.MaxUint16 || f.Actions < 0 {
 		return nil, nil, io.ErrUnexpectedEOF
 	}
 	e.File, e.Row, e.Columns, e.Actions, e.EndUnknown = n[0], n[1], f.Columns, f.Actions, f.EndUnknown
@@ -110,10 +100,7 @@ func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, e
 		}
 	}
 	if f.Parts&trajectory.Action != 0 {
-		e.Action = slices.Grow(e.Action[:0], rows+1)
-		for b := r.bytes(4 * rows); len(b) > 0; b = b[4:] {
-			e.Action = append(e.Action, int32(binary.LittleEndian.Uint32(b)))
-		}
+		e.Action = r.actions(e.Action, rows)
 	}
 	e.Final = nil
 	if flags[0]&2 != 0 {
@@ -175,19 +162,4 @@ func (r *source) count() int {
 	}
 	r.left = r.left[n:]
 	return int(v)
-}
-
-// numbers are never nil: the data have such a column. Memory is asked for what is there.
-func (r *source) numbers(dst []float64, rows, width int) []float64 {
-	n := 0
-	if most := len(r.left) / 8; width == 0 || rows <= most/width {
-		n = rows * width
-	} else {
-		r.short, r.left = true, nil
-	}
-	dst = slices.Grow(dst[:0], n+1)
-	for b := r.bytes(8 * n); len(b) > 0; b = b[8:] {
-		dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-	}
-	return dst
 }

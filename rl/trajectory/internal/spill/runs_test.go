@@ -8,9 +8,10 @@ import (
 	"slices"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
-	"pgregory.net/rapid"
 )
 
 // Runs give the episodes of all of them in the order of persons, and those of one person in
