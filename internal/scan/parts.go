@@ -16,7 +16,7 @@ import (
 // Where it returns nothing, the data are to be read as one part, in the order of the files, which
 // says what is wrong, and which of several faults comes first; notices say why, where nothing is wrong.
 func inParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Progress) (scan *Scan, notices []string, err error) {
-	if err := CheckFiles(s); err != nil {
+	if err := CheckFiles(ctx, s); err != nil {
 		return nil, nil, err
 	}
 	stream, a, notices, err := assemble(ctx, s, plan, progress)

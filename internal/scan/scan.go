@@ -82,7 +82,7 @@ type whole struct {
 }
 
 func readWhole(ctx context.Context, s *spec.Spec, progress Progress) (whole, error) {
-	if err := CheckFiles(s); err != nil {
+	if err := CheckFiles(ctx, s); err != nil {
 		return whole{}, err
 	}
 	o := s.Reading
