@@ -47,7 +47,7 @@ func (s stage) release(t testing.TB, run string, e scale.Engine, overrides ...st
 }
 
 // TestShardsInAStoreReleaseTheBytesOfFiles, by workers of Beam and of one process, though
-// answers are lost on the way. Later rounds of dp-wis move no rows.
+// answers are lost on the way. After the check nothing of an object is read again.
 func TestShardsInAStoreReleaseTheBytesOfFiles(t *testing.T) {
 	s := newStage(t, 120, 5)
 	files := s
@@ -68,6 +68,22 @@ func TestShardsInAStoreReleaseTheBytesOfFiles(t *testing.T) {
 			if got, err := s.release(t, run+name, e, overrides...); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%s, %v: %v, other bytes than of files", run, overrides, err)
 			}
+		}
+		store.Faults(nil)
+		d, err := s.driver("once"+name, scale.Local{}, overrides...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Progress = func(round int) {
+			store.Faults(func(r *http.Request) s3test.Fault {
+				if round > 0 && r.Method == http.MethodGet {
+					t.Errorf("round %d reads %s", round, r.URL.Path)
+				}
+				return s3test.Fault{}
+			})
+		}
+		if _, err := d.Evaluate(reaching(t.Context())); err != nil {
+			t.Error(err)
 		}
 		store.Faults(nil)
 	}

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/internal/rl/value"
@@ -18,6 +19,8 @@ type preparation interface {
 	part(d *trajectory.Dataset, rho [][]float64, alone bool) (any, error)
 	// join adds what was kept of the next persons.
 	join(all, next any) any
+	// bytes are those of what was kept.
+	bytes(all any) int64
 	// bind makes what draws the noise.
 	bind(ctx context.Context, all any) (draw, error)
 }
@@ -27,6 +30,7 @@ type whole func(ctx context.Context, d *trajectory.Dataset) (draw, error)
 
 func (whole) part(d *trajectory.Dataset, _ [][]float64, _ bool) (any, error) { return d, nil }
 func (whole) join(_, next any) any                                           { return next }
+func (whole) bytes(any) int64                                                { return math.MaxInt64 }
 func (f whole) bind(ctx context.Context, all any) (draw, error) {
 	return f(ctx, all.(*trajectory.Dataset))
 }
@@ -35,6 +39,7 @@ func (f whole) bind(ctx context.Context, all any) (draw, error) {
 type keeping[K any] struct {
 	look  func(d *trajectory.Dataset, rho [][]float64, alone bool) (K, error)
 	add   func(all, next K) K
+	size  func(all K) int64
 	ready func(all K) (draw, error)
 }
 
@@ -42,6 +47,7 @@ func (k keeping[K]) part(d *trajectory.Dataset, rho [][]float64, alone bool) (an
 	return k.look(d, rho, alone)
 }
 func (k keeping[K]) join(all, next any) any { return k.add(all.(K), next.(K)) }
+func (k keeping[K]) bytes(all any) int64    { return k.size(all.(K)) }
 func (k keeping[K]) bind(_ context.Context, all any) (draw, error) {
 	return k.ready(all.(K))
 }
@@ -80,7 +86,18 @@ func (m byPerson) preparation() preparation {
 		}
 		all.rows = append(all.rows, next.rows...)
 		return all
-	}, m.ready}
+	}, people.size, m.ready}
+}
+
+// size is how many bytes are kept.
+func (p people) size() (n int64) {
+	for _, x := range slices.Concat(p.numbers...) {
+		n += 8 * int64(len(x))
+	}
+	for _, part := range p.rows {
+		n += part.Bytes()
+	}
+	return n
 }
 
 // perPolicy are the public facts towards every policy, and their names.

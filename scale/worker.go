@@ -23,9 +23,8 @@ import (
 // Worker answers tasks, several at a time where it is asked to. The zero value is ready.
 //
 // Between tasks of one question it keeps the plan, which can take as long as a small shard,
-// and of methods that look at two numbers a person and at no rows after their check these
-// numbers, by the SHA-256 of the shard: later rounds read the file for that alone. They are
-// as private as the shard.
+// and, up to a bound, what the method needs of each shard, by the SHA-256 of that: later
+// rounds read the file for that alone. It is as private as the shard.
 type Worker struct {
 	mutex sync.Mutex
 	last  *memory
@@ -44,13 +43,6 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	if v := discreet.Version(); t.Program != v {
 		return Partial{}, fmt.Errorf("%w: program %q asks and this is %q: use one program for driver and workers", ErrTask, t.Program, v)
 	}
-	place, err := placeOf(ctx, shard)
-	if err != nil {
-		return Partial{}, err
-	}
-	if place.Count != t.Shards {
-		return Partial{}, fmt.Errorf("%w: %s is one of %d shards, and the task is about %d", ErrShard, shard, place.Count, t.Shards)
-	}
 	m, err := w.memory(t)
 	if err != nil {
 		return Partial{}, err
@@ -59,7 +51,15 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	if err != nil {
 		return Partial{}, err
 	}
-	part := m.recall(file)
+	place, part := m.recall(file)
+	if part == nil {
+		if place, err = placeOf(ctx, shard); err != nil {
+			return Partial{}, err
+		}
+	}
+	if place.Count != t.Shards {
+		return Partial{}, fmt.Errorf("%w: %s is one of %d shards, and the task is about %d", ErrShard, shard, place.Count, t.Shards)
+	}
 	if part == nil || t.Round == 0 { // the check tells the curator of the shard that is there now
 		part, err = m.read(ctx, shard, t.Round == 0)
 		if err == nil {
@@ -71,7 +71,7 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 		if err != nil {
 			return Partial{}, faulty(ctx, place.Shard, shard, err)
 		}
-		if err := m.keep(ctx, shard, file, part); err != nil {
+		if err := m.keep(ctx, shard, file, place, part); err != nil {
 			return Partial{}, err
 		}
 	}

@@ -49,7 +49,7 @@ func Shards(c config.Config) (shards.Read, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Count, p.Again = len(p.Persons), plan.Slim()
+		p.Count = len(p.Persons)
 		return p, nil
 	}, nil
 }
@@ -91,6 +91,6 @@ func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool
 		}
 		p.Remarks = append(p.Remarks, told...)
 	}
-	p.Ready, p.Sizes, err = a.gathering.ReadyPart(ctx)
+	p.Ready, p.Sizes, p.Kept, err = a.gathering.ReadyPart(ctx)
 	return p, err
 }
