@@ -71,6 +71,8 @@ type byPerson struct {
 	// coordinates of the largest sum; 0 if another check bounds it.
 	coordinates int
 	run         func(numbers [][]float64, rows *value.Samples) (draw, error)
+	// built is the most bytes that run keeps beside, of so many persons and rows; nil if none.
+	built func(persons, rows int64) int64
 }
 
 // people are what is kept of persons, part by part.
@@ -86,16 +88,20 @@ func (m byPerson) preparation() preparation {
 		}
 		all.rows = append(all.rows, next.rows...)
 		return all
-	}, people.size, m.ready}
+	}, m.size, m.ready}
 }
 
 // size is how many bytes are kept.
-func (p people) size() (n int64) {
-	for _, x := range slices.Concat(p.numbers...) {
+func (m byPerson) size(of people) (n int64) {
+	for _, x := range slices.Concat(of.numbers...) {
 		n += 8 * int64(len(x))
 	}
-	for _, part := range p.rows {
-		n += part.Bytes()
+	persons, rows := int64(0), int64(0)
+	for _, part := range of.rows {
+		n, persons, rows = n+part.Bytes(), persons+int64(part.Persons()), rows+int64(part.Rows())
+	}
+	if m.built != nil {
+		n += m.built(persons, rows)
 	}
 	return n
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // mostKept bounds what a worker keeps of shards, in bytes. Others are read in every round.
-const mostKept = 256 << 20
+const mostKept = 512 << 20
 
 // memory is what a worker keeps between the tasks of one question.
 type memory struct {

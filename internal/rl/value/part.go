@@ -20,6 +20,14 @@ type Part struct {
 // Persons is how many there are.
 func (p *Part) Persons() int { return p.persons }
 
+// Rows is how many a packed part has.
+func (p *Part) Rows() int {
+	if n := len(p.packed.episodes); n > 0 {
+		return int(p.packed.episodes[n-1])
+	}
+	return 0
+}
+
 // Bytes are about those of a packed part in memory.
 func (p *Part) Bytes() int64 {
 	x := p.packed
