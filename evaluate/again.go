@@ -211,7 +211,7 @@ func (p *Plan) notes(r *Release) []string {
 
 // verifyPrivacy compares the statement and the words about it.
 func (p *Plan) verifyPrivacy(r *Release) error {
-	if p.public.Privacy == nil {
+	if !p.public.private() {
 		if r.Disclosure != nil || r.Ledger != nil {
 			return fmt.Errorf("%w: a reference has no disclosure and no ledger", ErrRelease)
 		}
@@ -300,6 +300,18 @@ func estimateAgain(again func(*scalar.Estimate) (*scalar.Estimate, error), b pro
 		if e, err = again(e); err != nil {
 			return nil, err
 		}
-		return withBehavior(e, b)
+		r = estimated(e)
+		return r, r.tell(b, e)
 	}
+}
+
+// numbers reads a list of so many numbers from the diagnostics of a release.
+func numbers(r *Release, name string, n int) (list []float64, err error) {
+	if err := diagnostic(r, name, &list); err != nil {
+		return nil, err
+	}
+	if len(list) != n {
+		return nil, fmt.Errorf("diagnostics.%s holds %d numbers; want %d", name, len(list), n)
+	}
+	return list, nil
 }

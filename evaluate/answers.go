@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -64,10 +62,10 @@ type ExpectedAnswer struct {
 	// Distance is the largest total variation between the two policies in any state, of a contrast
 	// that is made of the difference of their weights.
 	Distance float64 `json:"distance,omitempty"`
-	// StdPrivacy and StdSampling are as in [Expected]; HalfWidth is that of the joint
-	// interval without missing mass.
+	// StdPrivacy and StdSampling are as in [Expected], 0 where a forecast supposes how outcomes
+	// vary; HalfWidth is that of the joint interval without missing mass.
 	StdPrivacy  float64 `json:"std_privacy"`
-	StdSampling float64 `json:"std_sampling_at_most"`
+	StdSampling float64 `json:"std_sampling_at_most,omitempty"`
 	HalfWidth   float64 `json:"half_width"`
 }
 
@@ -96,21 +94,11 @@ func preparedAnswers(p Public, answers []quantity, of vouched) byPerson {
 	if of.behavior == nil {
 		m.each = func(xz [][]float64, part []*value.Sample) error { return c.each(xz, part, of, answers) }
 	}
-	m.run = func(xz [][]float64, rows *value.Samples) (draw, error) {
-		return func(_ context.Context, src *noise.Source) (*Release, error) {
-			rows, xz, paid, err := p.estimated(of, rows, xz, src)
-			if err != nil {
-				return nil, err
-			}
-			c := c
-			c.xz, c.rows = xz, rows
-			r, err := answered(p, answers, c, src)
-			if err != nil {
-				return nil, err
-			}
-			return r, r.tell(of.behavior, paid)
-		}, nil
-	}
+	m.run = of.run(p, func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error) {
+		c := c
+		c.xz, c.rows = xz, rows
+		return answered(p, answers, c, src)
+	})
 	return m
 }
 
@@ -144,43 +132,52 @@ func answered(p Public, answers []quantity, all contributions, src *noise.Source
 
 // joint is the release of all answers. It is post-processing of their estimates.
 func joint(p Public, answers []quantity, estimates []*scalar.Estimate) (*Release, error) {
-	r := &Release{JointConfidence: scalar.Confidence(1)}
-	if p.oneSided {
-		r.JointConfidence = max(1-0.1*float64(len(answers)), 0.1)
-	}
 	guarded, err := guardedAlike(answers, estimates)
 	if err != nil {
 		return nil, err
 	}
 	doubted(p, answers, estimates)
+	each := make([]*Release, len(answers))
 	for i, a := range answers {
-		var one *Release
 		if a.values == nil {
-			one = estimated(estimates[i])
-			one.estimate.Confidence = a.bounds.AloneConfidence()
+			each[i] = estimated(estimates[i])
+			each[i].estimate.Confidence = a.bounds.AloneConfidence()
 		} else {
-			one = subtracted(a, estimates[a.values[0]], estimates[a.values[1]])
+			each[i] = subtracted(a, estimates[a.values[0]], estimates[a.values[1]])
 		}
-		r.join(a.name, a.kind, one)
 	}
+	r := p.gathered(each)
 	if guarded {
 		r.Notes = append(r.Notes, "All intervals are guarded, because they assume the same design and the same statement, which the missing mass of one answer contradicts.")
-	}
-	if p.Targets.Best {
-		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(p.Targets, r.Answers)})
 	}
 	return r, nil
 }
 
-// join adds the release of one answer.
-func (r *Release) join(name string, kind AnswerKind, one *Release) {
-	r.Answers = append(r.Answers, PolicyAnswer{Name: name, Kind: kind, Estimate: one.estimate, Diagnostics: one.Diagnostics})
-	if one.first != "" && r.first == "" {
-		r.first = name + ": " + one.first
+// gathered is the release of all quantities that are asked for, of each of which there is one: that
+// of a single policy itself.
+func (p Public) gathered(each []*Release) *Release {
+	t := p.targets()
+	if t.alone && !p.groups().some() {
+		return each[0]
 	}
-	for _, note := range one.Notes {
-		r.Notes = append(r.Notes, name+": "+note)
+	r := &Release{JointConfidence: scalar.Confidence(1), Diagnostics: map[string]any{}}
+	if p.oneSided {
+		r.JointConfidence = max(1-0.1*float64(len(each)), 0.1)
 	}
+	for i, a := range p.asked() {
+		one := each[i]
+		r.Answers = append(r.Answers, PolicyAnswer{Name: a.name, Kind: a.kind, Estimate: one.estimate, Diagnostics: one.Diagnostics})
+		if one.first != "" && r.first == "" {
+			r.first = a.name + ": " + one.first
+		}
+		for _, note := range one.Notes {
+			r.Notes = append(r.Notes, a.name+": "+note)
+		}
+	}
+	if t.Best {
+		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(t, r.Answers)})
+	}
+	return r
 }
 
 // guardedAlike brings the guard back in all answers where one of them lacks more than
@@ -208,8 +205,7 @@ func doubted(p Public, answers []quantity, estimates []*scalar.Estimate) {
 		return
 	}
 	for i, a := range answers {
-		rests := slices.ContainsFunc(a.policies, func(k int) bool { return !policy.OnPolicy(p.Targets.Policies[k].Policy) })
-		if estimates[i] != nil && rests {
+		if estimates[i] != nil && a.logged(p.Targets) < 1 {
 			estimates[i] = a.bounds.Doubt(estimates[i])
 		}
 	}

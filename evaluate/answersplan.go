@@ -23,7 +23,7 @@ func (m DPIS) several(method string, p Public, of vouched) (draft, error) {
 	}
 	of.confounding = m.Confounding
 	if p.Targets.byFlip() {
-		if p.Behavior != nil {
+		if p.estimates() {
 			return draft{}, fmt.Errorf("%w: %s: permute-and-flip spends its budget on one draw, and the probabilities of the logged actions are to be estimated, which is paid for with Gaussian noise; set select to best", ErrMethod, method)
 		}
 		return m.choosing(method, p, of)
@@ -38,17 +38,13 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 		return draft{}, err
 	}
 	p, of.behavior = joint.public, joint.behavior
-	caps, _, err := m.caps(method, p, of.weights.largest)
-	if err != nil {
-		return draft{}, err
-	}
 	uncut := joint.guard.number == 0
 	about, err := p.aboutAnswers(joint.answers, m.Confounding, uncut)
 	if err != nil {
 		return draft{}, err
 	}
-	about.facts["max_weight"] = caps.Above // of one policy
-	if p.Design != nil && len(p.Targets.Contrasts) > 0 && !p.Targets.unanchored {
+	about.facts["max_weight"] = joint.cap // of one policy
+	if p.regime() == designed && len(p.Targets.Contrasts) > 0 && !p.Targets.unanchored {
 		about.facts["anchored"] = true // or expected not to be narrower
 	}
 	if slices.ContainsFunc(joint.answers, func(a quantity) bool { return a.anchor > 0 }) {
@@ -105,6 +101,7 @@ type quantities struct {
 	answers  []quantity
 	event    dp.Event
 	guard    tier
+	cap      float64      // on the weight of one policy
 	behavior propensities // estimates the probabilities of logged actions; nil where they are known
 }
 
@@ -124,11 +121,12 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	if err != nil {
 		return all, err
 	}
+	all.cap = caps.Above
 	apart, apartShare, err := m.caps(method, p, math.Inf(1)) // of a difference of weights, which may be larger
 	if err != nil {
 		return all, err
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: p.answers, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Estimated: p.Behavior != nil, OneSided: p.oneSided}
+	b := p.boundsOf(of)
 	for i := range out {
 		q, share := &out[i], share
 		if q.apart == nil {
@@ -142,16 +140,12 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 		}
 	}
 	var before scalar.Stages
-	if p.Behavior != nil {
-		p.Behavior.stages(&before)
-	}
+	p.estimation(&before)
 	if all.event, err = shareAlike(*p.Privacy, &before, out, releases); err != nil {
 		return all, err
 	}
-	if p.Behavior != nil {
-		if all.behavior, err = p.propensities(method, before); err != nil {
-			return all, err
-		}
+	if all.behavior, err = p.propensities(method, before); err != nil {
+		return all, err
 	}
 	guard := &all.guard
 	guard.why = m.needsGuard(p, of)
@@ -159,8 +153,9 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
 	if m.needsGuard(p, of) == "" && m.Clip != clipPublic && p.varies(of) {
-		open, event, err := p.Targets.unguarded(*p.Privacy, out, of.weights, cmp.Or(m.ClipShare, tierShare))
-		return quantities{public: p, answers: open, event: event, guard: tier{number: 1, why: byHistogram(of)}}, err
+		all.guard = tier{number: 1, why: byHistogram(of)}
+		all.answers, all.event, err = p.Targets.unguarded(*p.Privacy, out, of.weights, cmp.Or(m.ClipShare, tierShare))
+		return all, err
 	}
 	if guard.why != "" {
 		return all, nil
@@ -178,7 +173,8 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 		guard.why += told
 		return all, nil
 	}
-	return quantities{public: p, answers: bare, event: cheaper, guard: tier{why: needless(of) + told}}, nil
+	all.answers, all.event, all.guard = bare, cheaper, tier{why: needless(of) + told}
+	return all, nil
 }
 
 // unguarded are answers whose weights need not be cut; where they may be large, a share of the

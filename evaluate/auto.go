@@ -40,7 +40,7 @@ type candidate struct {
 // Plan implements [Estimator].
 func (m Auto) Plan(p Public) (*Plan, error) {
 	p = p.asking(m)
-	if err := needPrivacy("auto", p); err != nil {
+	if err := p.suits("auto"); err != nil {
 		return nil, err
 	}
 	if p.Features == nil {
@@ -54,15 +54,16 @@ func (m Auto) Plan(p Public) (*Plan, error) {
 
 // scalar follows the shape of the problem.
 func (m Auto) scalar(p Public) (*Plan, error) {
+	why := "off-policy with one decision per episode, where self-normalised weights have the least variance"
 	switch {
-	case policy.OnPolicy(p.Target):
+	case p.onPolicy():
 		return DPIS{Guess: m.Guess}.Plan(p.because("on-policy every weight is 1, so the mean return is enough"))
 	case p.decisions() > 1 && p.Return == nil:
 		return DPPDIS{MaxWeight: m.MaxWeight, Guess: m.Guess}.Plan(p.because("off-policy with several decisions per episode, where weighting each reward separately leaves the least missing mass"))
 	case p.decisions() > 1:
-		return DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}.Plan(p.because("off-policy with a public range of returns, which a method that weights whole returns can use"))
+		why = "off-policy with a public range of returns, which a method that weights whole returns can use"
 	}
-	return DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}.Plan(p.because("off-policy with one decision per episode, where self-normalised weights have the least variance"))
+	return DPWIS{MaxWeight: m.MaxWeight, Guess: m.Guess}.Plan(p.because(why))
 }
 
 // function compares expected errors.

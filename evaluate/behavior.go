@@ -163,13 +163,6 @@ func (e EstimatedBehavior) fitted(all iter.Seq[*trajectory.Dataset], features fe
 	}, fault
 }
 
-// withBehavior is the release of a number for which the probabilities of logged actions
-// may have been estimated: it tells what they were estimated from.
-func withBehavior(e *scalar.Estimate, b propensities) (*Release, error) {
-	r := estimated(e)
-	return r, r.tell(b, e)
-}
-
 // behaviorCounts are noisy counts of persons by cell and action, and the upper limits of
 // probabilities that follow from them.
 type behaviorCounts struct {
@@ -281,8 +274,12 @@ func (r regressed) recorded(e *scalar.Estimate) (any, error) {
 	return behaviorModel{e.Rounds, slices.Collect(slices.Chunk(f.Theta, r.Dim)), !f.Settled}, nil
 }
 
-// stages are the shares of the budget that the estimation takes.
-func (e EstimatedBehavior) stages(s *scalar.Stages) {
+// estimation adds the shares of the budget that an estimate of probabilities takes; on-policy there is none.
+func (p Public) estimation(s *scalar.Stages) {
+	if !p.estimates() || p.onPolicy() {
+		return
+	}
+	e := p.Behavior
 	share := cmp.Or(e.Share, defaultBehaviorShare)
 	if e.By != byFeatures {
 		s.Behavior = share
@@ -293,8 +290,11 @@ func (e EstimatedBehavior) stages(s *scalar.Stages) {
 	}
 }
 
-// propensities are the numerics of the estimation, at noise multipliers.
+// propensities are the numerics of that estimate, at noise multipliers; nil where there is none.
 func (p Public) propensities(method string, noise scalar.Stages) (propensities, error) {
+	if !p.estimates() || p.onPolicy() {
+		return nil, nil
+	}
 	e, draws := p.Behavior, p.Horizon // that a person is part of at most
 	if e.Once && p.Episodes > 0 {
 		draws = min(draws, p.Episodes)
@@ -337,8 +337,7 @@ func (p Public) estimated(of vouched, rows *value.Samples, xz [][]float64, src *
 		err := divide(same)
 		return weighted(same, err, of.lower)
 	}
-	each, _ := p.perPolicy()
-	for range 2 * len(each) {
+	for range 2 * len(p.targets().Policies) {
 		xz = append(xz, make([]float64, out.Persons()))
 	}
 	for walk, at := out.Walk(), 0; at < out.Persons(); {

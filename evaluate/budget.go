@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"math"
 
@@ -85,30 +84,6 @@ func noiseOf(q Privacy, s scalar.Stages) (scalar.Stages, error) {
 // eventOf describes all stages that are not left out.
 func eventOf(s scalar.Stages) dp.Event { return gaussians(s.Taken()...) }
 
-// privately plans a private method.
-func privately(method string, m Estimator, p Public, plan func(method string, p Public) (draft, error)) (*Plan, error) {
-	p = p.asking(m)
-	if err := needPrivacy(method, p); err != nil {
-		return nil, err
-	}
-	d, err := plan(method, p)
-	if err != nil {
-		return nil, err
-	}
-	return newPlan(d)
-}
-
-// needPrivacy refuses a private method without a budget.
-func needPrivacy(method string, p Public) error {
-	if p.Privacy == nil {
-		return fmt.Errorf("%w: %s is a private method; give privacy.epsilon, delta and adjacency, or choose a reference such as is, wis or lstd", ErrMethod, method)
-	}
-	if err := errors.Join(p.single(method), p.byRatio(method)); err != nil {
-		return err
-	}
-	return p.Validate()
-}
-
 // Values of the parameter clip.
 const (
 	clipPublic = "public"
@@ -157,7 +132,7 @@ func affordableCap(method string, p Public, asked, largest float64) (float64, er
 	}
 	switch {
 	case asked != 0:
-	case p.Privacy == nil:
+	case !p.private():
 		most = unclipped
 	default:
 		if most, err = affordableWeight(p); err != nil {
@@ -220,11 +195,11 @@ func (g *WeightGuess) validate(method string, p Public, confounding float64) err
 	switch {
 	case g == nil:
 		return nil
-	case p.Targets != nil:
+	case !p.targets().alone:
 		return fmt.Errorf("%w: %s: guess applies to one policy, and targets names several; remove it", ErrMethod, method)
 	case p.share.some():
 		return fmt.Errorf("%w: %s: guess applies to all persons, and by divides them into groups; remove it", ErrMethod, method)
-	case p.Behavior != nil || confounding > 1:
+	case p.estimates() || confounding > 1:
 		return fmt.Errorf("%w: %s: guess applies to weights from known logged probabilities; remove it with estimated probabilities and with confounding", ErrMethod, method)
 	case !(g.Effective > 0 && g.Effective <= 1):
 		return fmt.Errorf("%w: %s: guess.effective is %v; want the effective sample size as a share of persons, above 0 and at most 1", ErrMethod, method, g.Effective)

@@ -21,15 +21,15 @@ import (
 func (m DPIS) byCell(p Public) [][]float64 {
 	e := p.Behavior
 	switch {
-	case e == nil || e.By != "" || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.Targets != nil && p.Targets.byFlip():
+	case !p.estimates() || e.By != "" || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.targets().byFlip():
 		return nil
 	case m.MaxWeight != 0 || m.Clip != "" || m.ClipShare != 0 || m.Diagnostics != 0 || m.Confounding > 1:
 		return nil
-	case p.replanned && len(p.byCell) != len(p.policies()):
+	case p.replanned && len(p.byCell) != len(p.targets().Policies):
 		return nil
 	}
 	var out [][]float64
-	for i, a := range p.policies() {
+	for i, a := range p.targets().Policies {
 		var probs []float64
 		if !policy.OnPolicy(a.Policy) {
 			if probs = e.probabilities(a.Policy); p.replanned {
@@ -42,14 +42,6 @@ func (m DPIS) byCell(p Public) [][]float64 {
 		out = append(out, probs)
 	}
 	return out
-}
-
-// policies are those in question.
-func (p Public) policies() []NamedPolicy {
-	if p.Targets != nil {
-		return p.Targets.Policies
-	}
-	return []NamedPolicy{{valueName, p.Target}}
 }
 
 // probabilities are those of a policy by cell and action; nil where it is no function of the cell.
@@ -100,8 +92,7 @@ func distributions(probs []float64, actions int) bool {
 
 // cellAnswer is one answer of a release by cell and action.
 type cellAnswer struct {
-	name string
-	kind AnswerKind
+	asked
 	scalar.Asked
 }
 
@@ -115,36 +106,33 @@ type cellQuestion struct {
 // cellwise plans all answers from one release of masses by cell and action; its draft has no
 // event where noise would hide the masses. Noise is Laplace where that is asked for or expected to be narrower.
 func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64) (draft, error) {
-	q := cellQuestion{public: p, answers: p.asked(policies)}
+	q := cellQuestion{public: p, answers: p.byCells(policies)}
 	q.cells = scalar.Cells{
 		Public: p.numbers(), Range: of.within, Cells: max(p.Behavior.States, 1), Actions: p.Behavior.Actions,
 		Answers: len(q.answers), SelfNormalised: of.selfNormalised,
 	}
 	pure := q
 	pure.cells.Laplace, pure.cells.Noise = true, p.laplaceScale()
-	asked := p.Privacy.byLaplace()
-	if asked {
-		if err := m.laplaceOnly(method, p, scalar.Stages{}); err != nil {
-			return draft{}, err
-		}
-		q = pure
-	} else {
+	if !p.Privacy.byLaplace() {
 		found, err := multipliers(*p.Privacy, 1)
 		if err != nil {
 			return draft{}, err
 		}
 		q.cells.Noise = found[0]
 	}
-	if !asked && p.Privacy.NoiseFamily == "" && !p.Privacy.Fast {
+	laplace, err := m.laplace(method, p, scalar.Stages{}, func() (bool, error) {
 		mine, err := q.width()
 		if err != nil {
-			return draft{}, err
+			return false, err
 		}
-		if theirs, err := pure.width(); err != nil {
-			return draft{}, err
-		} else if theirs < mine {
-			q = pure
-		}
+		theirs, err := pure.width()
+		return theirs < mine, err
+	})
+	if err != nil {
+		return draft{}, err
+	}
+	if laplace {
+		q = pure
 	}
 	if enough, err := q.cells.Resolves(); err != nil || !enough && !p.replanned {
 		return draft{}, err
@@ -187,29 +175,22 @@ func (q cellQuestion) width() (float64, error) {
 	return sum, nil
 }
 
-// asked lists the answers.
-func (p Public) asked(policies [][]float64) []cellAnswer {
-	if p.Targets == nil {
-		return []cellAnswer{{valueName, OfPolicy, scalar.Asked{Weights: policies[0]}}}
-	}
+// byCells lists the answers.
+func (p Public) byCells(policies [][]float64) []cellAnswer {
 	var out []cellAnswer
-	for _, a := range p.Targets.intervals() {
-		x := cellAnswer{name: a.name, kind: OfPolicy}
-		if len(a.policies) == 2 {
-			x.kind, x.Difference = OfContrast, true
-		}
-		for i, name := range a.policies {
-			sign := 1 - 2*float64(i)
-			probs := policies[p.Targets.place(name)]
+	for _, a := range p.asked() {
+		x := cellAnswer{asked: a, Asked: scalar.Asked{Difference: a.kind == OfContrast}}
+		for _, t := range a.of {
+			probs := policies[t.policy]
 			if probs == nil {
-				x.Logged += sign
+				x.Logged += t.times
 				continue
 			}
 			if x.Weights == nil {
 				x.Weights = make([]float64, len(probs))
 			}
 			for bin, prob := range probs {
-				x.Weights[bin] += sign * prob
+				x.Weights[bin] += t.times * prob
 			}
 		}
 		out = append(out, x)
@@ -228,16 +209,16 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 		}
 		within := q.public.Returns()
 		if a.Difference {
-			within = Range(mirrored(q.cells.Range))
+			within = Range(a.within(q.cells.Range))
 		}
-		told = append(told, ExpectedAnswer{Name: a.name, Kind: a.kind, Range: within, StdPrivacy: e.StdPrivacy, StdSampling: e.StdSampling, HalfWidth: (e.Interval[1] - e.Interval[0]) / 2})
+		told = append(told, ExpectedAnswer{Name: a.name, Kind: a.kind, Range: within, StdPrivacy: e.StdPrivacy, HalfWidth: (e.Interval[1] - e.Interval[0]) / 2})
 		s.expected.Constant = max(s.expected.Constant, within.Width()/2)
 	}
-	if q.public.Targets != nil {
+	if !q.public.targets().alone {
 		s.facts["answers"] = told
 		s.notes = []string{fmt.Sprintf("All intervals of this release, %d, hold simultaneously with 95%% probability. The error probability is divided equally among them, and the budget pays for the sums that all of them rest on.", len(told))}
 	} else {
-		s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = told[0].StdPrivacy, told[0].StdSampling, told[0].HalfWidth
+		s.expected.StdPrivacy, s.expected.HalfWidth = told[0].StdPrivacy, told[0].HalfWidth
 	}
 	if q.cells.Laplace {
 		s.facts["noise_family"] = LaplaceNoise
@@ -275,28 +256,17 @@ func (q cellQuestion) preparation(of vouched) preparation {
 
 // release makes all answers of the noisy sums.
 func (q cellQuestion) release(sums *scalar.CellSums) (*Release, error) {
-	r := &Release{Diagnostics: map[string]any{}}
-	for _, a := range q.answers {
+	each := make([]*Release, len(q.answers))
+	for i, a := range q.answers {
 		e, err := q.cells.Estimate(sums, a.Asked)
 		if err != nil {
 			return nil, err
 		}
-		one := estimated(e)
-		one.estimate.Confidence = q.cells.Confidence()
-		if q.public.Targets == nil {
-			r = one
-			break
-		}
-		r.join(a.name, a.kind, one)
+		each[i] = estimated(e)
+		each[i].estimate.Confidence = q.cells.Confidence()
 	}
+	r := q.public.gathered(each)
 	r.Diagnostics["masses_by_cell"] = sums
-	if q.public.Targets == nil {
-		return r, nil
-	}
-	r.JointConfidence = scalar.Confidence(1)
-	if q.public.Targets.Best {
-		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(q.public.Targets, r.Answers)})
-	}
 	return r, nil
 }
 

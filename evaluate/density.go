@@ -10,7 +10,7 @@ import (
 // densities reports whether a target is a density of continuous actions.
 func (p Public) densities() bool {
 	dense := func(pi policy.Policy) bool { c, ok := pi.(policy.ProbColumn); return ok && c.Density }
-	return dense(p.Target) || p.Targets != nil && slices.ContainsFunc(p.Targets.Policies, func(a NamedPolicy) bool { return dense(a.Policy) })
+	return slices.ContainsFunc(p.targets().Policies, func(a NamedPolicy) bool { return dense(a.Policy) })
 }
 
 // byRatio refuses densities for a private method that needs more of them than their ratio: that
@@ -21,7 +21,7 @@ func (p Public) byRatio(method string) error {
 	case "auto", "dp-is", "dp-pdis", "dp-wis":
 		return nil
 	}
-	if p.densities() {
+	if p.densities() && (p.private() || method == "distribution") {
 		return fmt.Errorf("%w: %s needs more of a policy than the ratio of two densities; for continuous actions use dp-is, dp-pdis or dp-wis", ErrMethod, method)
 	}
 	return nil

@@ -99,10 +99,10 @@ const (
 // on, so that at each decision the largest so far counts.
 func (p Public) weightsOf(stepwise bool) weightBound {
 	none := weightBound{largest: math.Inf(1), square: math.Inf(1)}
-	d := p.Design
-	if d == nil || p.Behavior != nil {
+	if p.regime() != designed {
 		return none
 	}
+	d := p.Design
 	gamma := p.Gamma
 	if p.Discounts {
 		gamma = 1
@@ -273,7 +273,7 @@ const tierShare = 0.1
 // varies tells that a guard is needless by the design, but that weights as large as it allows may be
 // rare: a histogram of them then tells what is narrower.
 func (p Public) varies(of vouched) bool {
-	return p.Design != nil && p.Design.Varies && capSteps(of.weights.largest) > 0 && lost(p) == ""
+	return p.Design.Varies && capSteps(of.weights.largest) > 0 && lost(p) == ""
 }
 
 // byHistogram says why it is left to the data whether a guard is needed.
@@ -326,16 +326,16 @@ func (m DPIS) needsGuard(p Public, of vouched) string {
 	if p.share.some() {
 		return fewInGroup
 	}
-	switch d := p.Design; {
+	switch regime := p.regime(); {
 	case p.onPolicy():
 		return "nothing states that no episode was cut off and that none has to be left out; to narrow the interval, set problem.records: complete if that is so (the check refuses data that show otherwise)"
-	case p.Behavior != nil:
+	case regime == estimable:
 		return "the probabilities of logged actions are estimated"
-	case d == nil:
+	case regime == recorded:
 		return "no public design bounds the weights"
 	case m.Confounding > 1:
 		return "hidden confounding is allowed for"
-	case !d.Supported:
+	case !p.Design.Supported:
 		return "the design does not ensure that every action of the target policy was drawn with positive probability"
 	case of.weights.largest > largestKnown:
 		return "the weights that the design allows are too large"
@@ -371,9 +371,7 @@ func (t tier) summary(p Public, guess *WeightGuess) summary {
 // designed repeats the design, from which the plan follows.
 func (p Public) designed() summary {
 	s := summary{facts: map[string]any{}}
-	if d := p.Design; d != nil {
-		s.facts["design"] = *d
-	}
+	given(s.facts, "design", p.Design)
 	return s
 }
 

@@ -110,20 +110,12 @@ func newDisclosure(p *Plan, seeded bool) *Disclosure {
 	return d
 }
 
-// noises is the event as noise is drawn for it. By groups each has noise of its own; the
-// event is that of one, since a person is in one of them.
+// noises is the event as noise is drawn for it.
 func (p *Plan) noises() dp.Event {
 	if p.drawn != nil {
 		return p.drawn
 	}
-	if p.groups == nil {
-		return p.event
-	}
-	var all dp.Composed
-	for _, part := range p.groups {
-		all.Events = append(all.Events, part.event)
-	}
-	return all
+	return p.event
 }
 
 // domain says which records the guarantee covers. What becomes of invalid ones the caller
@@ -189,7 +181,7 @@ func unitWords(p Public) string {
 
 // sameGroup says for whom a person may be exchanged where groups are fixed.
 func (p Public) sameGroup() string {
-	if p.By == nil || !p.By.Fixed {
+	if !p.groups().Fixed {
 		return ""
 	}
 	return " of the same group"
@@ -201,7 +193,7 @@ func unprotected(p Public) []string {
 		number = "the public lower bound on the number of persons"
 	}
 	var groups []string
-	if p.By != nil && p.By.Fixed {
+	if p.groups().Fixed {
 		groups = []string{p.unit().Words("which group each person is in, and the number of persons in each group")}
 	}
 	if words, _ := p.Labels["on_violation"].(string); strings.Contains(words, failsTheRun) {

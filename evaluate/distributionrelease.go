@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"errors"
 	"fmt"
 	"math"
 
@@ -33,15 +32,11 @@ func (q *distributionQuestion) release(noisy mechanism.NoisyMasses) (*Release, e
 	if noisy.Squares != nil {
 		r.Diagnostics[squaresName] = noisy.Squares
 	}
-	source := Paid
-	if q.public.Privacy == nil {
-		source = NotPrivate
-	}
 	for _, a := range q.asked {
 		x := a.of(f)
 		r.Answers = append(r.Answers, PolicyAnswer{Name: a.name, Kind: OfPolicy, Estimate: &Estimate{
 			Value: x.Value, Interval: [2]float64{x.Lower, x.Upper}, Confidence: scalar.Confidence(1),
-			StdSampling: x.StdSampling, StdPrivacy: x.StdPrivacy, Sampling: source, Clipping: x.Open,
+			StdSampling: x.StdSampling, StdPrivacy: x.StdPrivacy, Sampling: q.public.sampling(), Clipping: x.Open,
 		}})
 	}
 	return r, nil
@@ -50,25 +45,17 @@ func (q *distributionQuestion) release(noisy mechanism.NoisyMasses) (*Release, e
 // again makes the release of its noisy masses.
 func (q *distributionQuestion) again(r *Release) (*Release, error) {
 	var noisy mechanism.NoisyMasses
-	if err := errors.Join(diagnostic(r, massesName, &noisy.In), diagnostic(r, backName, &noisy.Back)); err != nil {
+	var err error
+	if noisy.In, err = numbers(r, massesName, len(q.Ends)); err != nil {
 		return nil, err
 	}
-	lists := map[string][]float64{massesName: noisy.In}
 	if q.squares > 0 {
-		if err := diagnostic(r, squaresName, &noisy.Squares); err != nil {
+		if noisy.Squares, err = numbers(r, squaresName, len(q.Ends)); err != nil {
 			return nil, err
 		}
-		lists[squaresName] = noisy.Squares
 	}
-	for name, list := range lists {
-		if len(list) != len(q.Ends) {
-			return nil, fmt.Errorf("diagnostics.%s holds %d numbers for %d bins", name, len(list), len(q.Ends))
-		}
-		for _, v := range append([]float64{noisy.Back}, list...) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return nil, fmt.Errorf("diagnostics.%s holds what is no mass", name)
-			}
-		}
+	if err := diagnostic(r, backName, &noisy.Back); err != nil {
+		return nil, err
 	}
 	return q.release(noisy)
 }
@@ -81,10 +68,10 @@ func (q *distributionQuestion) about(method string) (summary, error) {
 	for _, a := range q.asked {
 		x := a.of(f)
 		half := (x.Upper - x.Lower) / 2
-		answers = append(answers, ExpectedAnswer{Name: a.name, Kind: OfPolicy, Range: q.returns, StdPrivacy: x.StdPrivacy, StdSampling: x.StdSampling, HalfWidth: half})
+		answers = append(answers, ExpectedAnswer{Name: a.name, Kind: OfPolicy, Range: q.returns, StdPrivacy: x.StdPrivacy, HalfWidth: half})
 	}
 	first := answers[0]
-	s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = first.StdPrivacy, first.StdSampling, first.HalfWidth
+	s.expected.StdPrivacy, s.expected.HalfWidth = first.StdPrivacy, first.HalfWidth
 	s.facts = map[string]any{"ends": q.Ends, "max_weight": q.Most, "noise_std": q.SD, "answers": answers}
 	p := q.public
 	if !p.onPolicy() && f.Width() >= hopeless {
@@ -109,10 +96,7 @@ func (q *distributionQuestion) meaning() (notes []string) {
 	if !q.Whole {
 		notes = append(notes, p.words("What is missing (an episode that was cut off or left out, the weight above the cap, actions that were never logged) may be anywhere in the range; limits allow for that. Values are read as if it were like the rest."))
 	}
-	if p.Privacy != nil {
-		notes = append(notes, p.episodesNote()...)
-	}
-	return notes
+	return append(notes, p.episodesNote()...)
 }
 
 // guessed are the masses that are expected of returns spread evenly over the bins.

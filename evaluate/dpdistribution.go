@@ -87,7 +87,7 @@ type askedQuantity struct {
 
 // Plan implements [Estimator].
 func (m DPDistribution) Plan(p Public) (*Plan, error) {
-	return privately("dp-distribution", m, p, m.draft)
+	return planned("dp-distribution", m, p, m.draft)
 }
 
 func (m DPDistribution) draft(method string, p Public) (draft, error) {
@@ -127,7 +127,7 @@ func (m DPDistribution) question(method string, p Public) (distributionQuestion,
 	if !p.onPolicy() {
 		q.squares = squaresScale
 	}
-	if p.Privacy == nil {
+	if !p.private() {
 		return q, nil
 	}
 	if p.Privacy.Adjacency == dp.ReplaceOne {

@@ -10,7 +10,6 @@ import (
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/feature"
-	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -76,7 +75,7 @@ type DPDR struct {
 //     the start;
 //   - model: what [DPFQE] answers in its default form, a table for features over numbered
 //     states and a linear model for others, without its interval. It needs what DPFQE needs.
-func (m DPDR) Plan(p Public) (*Plan, error) { return privately("dp-dr", m, p, m.draft) }
+func (m DPDR) Plan(p Public) (*Plan, error) { return planned("dp-dr", m, p, m.draft) }
 
 func (m DPDR) draft(method string, p Public) (d draft, err error) {
 	m.ActionValues, m.StateValues = slices.Clone(m.ActionValues), slices.Clone(m.StateValues)
@@ -85,15 +84,12 @@ func (m DPDR) draft(method string, p Public) (d draft, err error) {
 		return d, err
 	}
 	switch {
-	case p.By != nil && b.Kind == scalar.BaselineModel:
+	case p.share.some() && b.Kind == scalar.BaselineModel:
 		return d, fmt.Errorf("%w: %s: a model is of all persons, and by asks for an answer of each group; use another baseline, or leave by out", ErrMethod, method)
-	case p.By != nil: // each group has a baseline of its own
-		d, err = p.grouped(method, m)
-	case policy.OnPolicy(p.Target):
-		d, err = m.onPolicy(method, p, b, share)
-	default:
+	case !p.onPolicy():
 		return m.offPolicy(method, p, b, share)
 	}
+	d, err = m.onPolicy(method, p, b, share)
 	d.summary = d.summary.and((&paidBaseline{Baseline: b, share: share}).summary())
 	return d, err
 }

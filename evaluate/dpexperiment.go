@@ -100,7 +100,7 @@ type experimentQuestion struct {
 
 // Plan implements [Estimator].
 func (m DPExperiment) Plan(p Public) (*Plan, error) {
-	return privately("dp-experiment", m, p, m.draft)
+	return planned("dp-experiment", m, p, m.draft)
 }
 
 func (m DPExperiment) draft(method string, p Public) (draft, error) {
@@ -126,7 +126,7 @@ func (m DPExperiment) question(method string, p Public) (experimentQuestion, err
 		return q, fmt.Errorf("%w: %s: "+text, append([]any{sentinel, method}, args...)...)
 	}
 	switch {
-	case p.By == nil:
+	case !p.groups().some():
 		return refuse(ErrPublic, "which arm a person is in is not said; give by: its column and the values that are arms")
 	case !p.onPolicy():
 		return refuse(ErrPublic, "it compares arms as they were, and the target is another policy; leave target out, or make it {kind: logged}")
@@ -150,7 +150,7 @@ func (m DPExperiment) question(method string, p Public) (experimentQuestion, err
 }
 
 // find is the group of that name, or of the value that its name ends with; -1 for none.
-func (g *Groups) find(name string) int {
+func (g Groups) find(name string) int {
 	names := g.labels()
 	if i := slices.Index(names, name); i >= 0 || name == "" {
 		return i
@@ -158,7 +158,7 @@ func (g *Groups) find(name string) int {
 	return slices.IndexFunc(names, func(own string) bool { return strings.HasSuffix(own, " = "+name) })
 }
 
-func (g *Groups) labels() (names []string) {
+func (g Groups) labels() (names []string) {
 	for _, a := range g.Of {
 		names = append(names, a.Name)
 	}

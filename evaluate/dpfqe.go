@@ -67,12 +67,9 @@ const (
 // expected to be no larger than what it is to tell apart: with N decisions in K rows,
 // of sensitivity C and noise multiplier s, C s 2 <= N/K, and for a single decision an
 // episode the same of rewards. Pooled is always taken where the others are not.
-func (m DPFQE) Plan(p Public) (*Plan, error) { return privately("dp-fqe", m, p, m.draft) }
+func (m DPFQE) Plan(p Public) (*Plan, error) { return planned("dp-fqe", m, p, m.draft) }
 
 func (m DPFQE) draft(method string, p Public) (draft, error) {
-	if err := m.checkAsked(method, p); err != nil {
-		return draft{}, err
-	}
 	f, err := m.check(method, p)
 	if err != nil {
 		return draft{}, err
@@ -92,14 +89,14 @@ func (m DPFQE) draft(method string, p Public) (draft, error) {
 // check refuses what the public facts do not allow the model, and returns the features of a
 // table; nil for a linear model.
 func (m DPFQE) check(method string, p Public) (feature.Finite, error) {
-	if m.isLinear(p) {
-		return nil, m.checkAsked(method, p)
+	if err := m.checkAsked(method, p); err != nil || m.isLinear(p) {
+		return nil, err
 	}
 	f, ok := p.Features.(feature.Finite)
 	if !ok {
 		return nil, fmt.Errorf("%w: %s needs features over numbered states; give features of kind tabular or aggregate", ErrPublic, method)
 	}
-	return f, m.checkAsked(method, p)
+	return f, nil
 }
 
 // checkAsked refuses what the public facts do not allow any model.
@@ -178,7 +175,9 @@ func (m DPFQE) bound(method string, p Public, interval float64, d *direct) error
 	if err != nil {
 		return err
 	}
-	b := scalar.Bounds{Public: p.numbers(), Range: d.vouched.within, Caps: caps, SelfNormalised: true, Usable: p.onPolicy()}
+	d.vouched.selfNormalised = true
+	b := p.boundsOf(d.vouched)
+	b.Caps = caps
 	split := func(s scalar.Stages) (scalar.Stages, error) {
 		all := d.shares
 		all.Clip, all.Main = s.Clip*interval, (1-s.Clip)*interval

@@ -88,45 +88,30 @@ type DPPDIS DPIS
 type DPWIS DPIS
 
 // Plan implements [Estimator].
-func (m DPIS) Plan(p Public) (*Plan, error) {
-	return m.plan("dp-is", m, p, func(p Public) (vouched, error) { return wholeReturns(p), nil })
-}
+func (m DPIS) Plan(p Public) (*Plan, error) { return m.plan("dp-is", m, p, wholeReturns, false) }
 
 // Plan implements [Estimator].
 func (m DPPDIS) Plan(p Public) (*Plan, error) {
-	return DPIS(m).plan("dp-pdis", m, p, func(p Public) (vouched, error) {
-		if !(p.Reward.Width() > 0) {
-			return vouched{}, fmt.Errorf("%w: dp-pdis weights every reward by itself and needs problem.reward, the public range of one; with the range of a return alone use dp-is or dp-wis", ErrPublic)
-		}
-		of := stepByStep(p)
-		of.selfNormalised = true
-		return of, nil
-	})
+	return DPIS(m).plan("dp-pdis", m, p, stepByStep, true)
 }
 
 // Plan implements [Estimator].
 func (m DPWIS) Plan(p Public) (*Plan, error) {
-	return DPIS(m).plan("dp-wis", m, p, func(p Public) (vouched, error) {
-		of := wholeReturns(p)
-		of.selfNormalised = true
-		return of, nil
-	})
+	return DPIS(m).plan("dp-wis", m, p, wholeReturns, true)
 }
 
 // plan is common to importance sampling: asked is the method with these parameters, and adds
 // says what a person adds off-policy.
-func (m DPIS) plan(method string, asked Estimator, p Public, adds func(p Public) (vouched, error)) (*Plan, error) {
-	return privately(method, asked, p, func(method string, p Public) (draft, error) {
-		if p.By != nil {
-			return p.grouped(method, asked)
-		}
-		if policy.OnPolicy(p.Target) {
+func (m DPIS) plan(method string, asked Estimator, p Public, adds func(p Public) vouched, selfNormalised bool) (*Plan, error) {
+	return planned(method, asked, p, func(method string, p Public) (draft, error) {
+		if p.onPolicy() {
 			return m.onPolicy(method, p)
 		}
-		of, err := adds(p)
-		if err != nil {
-			return draft{}, err
+		of := adds(p)
+		if of.steps != nil && !(p.Reward.Width() > 0) {
+			return draft{}, fmt.Errorf("%w: dp-pdis weights every reward by itself and needs problem.reward, the public range of one; with the range of a return alone use dp-is or dp-wis", ErrPublic)
 		}
+		of.selfNormalised = selfNormalised
 		return m.offPolicy(method, p, of, nil)
 	})
 }
@@ -147,34 +132,28 @@ func (m DPIS) onPolicy(method string, p Public) (draft, error) {
 		return draft{}, err
 	}
 	stages, ranges := m.stages(clip), scalar.Around(p.numbers(), 1, 0)
-	if p.Privacy.byLaplace() {
-		return m.byLaplace(method, p, ranges, stages)
-	}
-	w, err := meanOf(method, p, ranges, 1, stages)
-	if err != nil {
-		return draft{}, err
-	}
-	if p.Privacy.NoiseFamily == "" && !p.Privacy.Fast && len(stages.Taken()) == 0 {
-		if half, err := p.narrowerByLaplace(w); err != nil {
-			return draft{}, err
-		} else if half > 0 {
-			return m.byLaplace(method, p, ranges, stages)
+	var w scalar.Mean
+	laplace, err := m.laplace(method, p, stages, func() (bool, error) {
+		if w, err = meanOf(method, p, ranges, 1, stages); err != nil {
+			return false, err
 		}
+		half, err := p.narrowerByLaplace(w)
+		return half > 0, err
+	})
+	var event dp.Event
+	switch {
+	case err != nil:
+	case laplace:
+		w, clip = p.laplaceMean(ranges, 1), 0
+		event, err = w.Event()
+	default:
+		w, err = meanOf(method, p, ranges, 1, stages)
+		event = eventOf(w.Noise)
 	}
-	return m.meanReturn(method, p, w, eventOf(w.Noise), clip)
-}
-
-// byLaplace is the mean return with Laplace noise.
-func (m DPIS) byLaplace(method string, p Public, ranges scalar.ClipRanges, stages scalar.Stages) (draft, error) {
-	if err := m.laplaceOnly(method, p, stages); err != nil {
-		return draft{}, err
-	}
-	w := p.laplaceMean(ranges, 1)
-	event, err := w.Event()
 	if err != nil {
 		return draft{}, err
 	}
-	return m.meanReturn(method, p, w, event, 0)
+	return m.meanReturn(method, p, w, event, clip)
 }
 
 // stages are the parts of the budget beside that of the estimate.
@@ -183,15 +162,19 @@ func (m DPIS) stages(clip float64) scalar.Stages {
 	return scalar.Stages{Clip: clip, Weights: half, Clipped: half}
 }
 
-// laplaceOnly refuses what Laplace noise does not pay for.
-func (m DPIS) laplaceOnly(method string, p Public, stages scalar.Stages) error {
+// laplace tells whether noise is Laplace: where that is asked for, or left to the plan and expected to
+// be narrower. It refuses what Laplace noise does not pay for.
+func (m DPIS) laplace(method string, p Public, stages scalar.Stages, narrower func() (bool, error)) (bool, error) {
+	asked, shared := p.Privacy.byLaplace(), len(stages.Taken()) > 0
 	switch {
-	case p.Privacy.Fast:
-		return fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
-	case len(stages.Taken()) > 0:
-		return fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+	case asked && p.Privacy.Fast:
+		return false, fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
+	case asked && shared:
+		return false, fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+	case asked || p.Privacy.NoiseFamily != "" || p.Privacy.Fast || shared:
+		return asked, nil
 	}
-	return nil
+	return narrower()
 }
 
 // meanReturn is the plan of a mean return.
@@ -242,7 +225,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 			return d, err
 		}
 	}
-	if p.Targets != nil {
+	if !p.targets().alone {
 		return m.several(method, p, of)
 	}
 	if p.share.some() && m.Diagnostics != 0 {
@@ -256,20 +239,17 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if baseline != nil {
 		baseline.stages(&stages)
 	}
-	if p.Behavior != nil {
-		p.Behavior.stages(&stages)
-	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: caps, Answers: p.share.intervals, SelfNormalised: of.selfNormalised, Confounded: m.Confounding > 1, Usable: p.onPolicy(), Estimated: p.Behavior != nil}
+	p.estimation(&stages)
 	of.confounding = m.Confounding
+	b := p.boundsOf(of)
+	b.Caps = caps
 	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) { return splitStages(method, *p.Privacy, s) })
 	if err != nil {
 		return draft{}, err
 	}
 	b.Noise = p.share.moved(b.Noise)
-	if p.Behavior != nil {
-		if of.behavior, err = p.propensities(method, b.Noise); err != nil {
-			return draft{}, err
-		}
+	if of.behavior, err = p.propensities(method, b.Noise); err != nil {
+		return draft{}, err
 	}
 	if baseline != nil && baseline.model != nil {
 		if err := baseline.model.fix(method, p, b.Noise); err != nil {
@@ -282,7 +262,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		method: method, public: p, event: eventOf(b.Noise), outcome: estimateAgain(g.Again, of.behavior),
 		summary:   about.and(m.shares(b.Caps.Above, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
-		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && p.Behavior == nil && !b.Confounded && !b.Usable,
+		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && of.behavior == nil && !b.Confounded && !b.Usable,
 	}
 	d.prepare, d.slim = guarded(g, of, baseline, p), baseline == nil && of.behavior == nil
 	if p.share.some() {

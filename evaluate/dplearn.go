@@ -103,7 +103,7 @@ type learnQuestion struct {
 }
 
 // Plan implements [Estimator].
-func (m DPLearn) Plan(p Public) (*Plan, error) { return privately("dp-learn", m, p, m.draft) }
+func (m DPLearn) Plan(p Public) (*Plan, error) { return planned("dp-learn", m, p, m.draft) }
 
 func (m DPLearn) draft(method string, p Public) (draft, error) {
 	q, err := m.question(method, p)
@@ -128,7 +128,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 		s.facts["depth"], s.facts["bins"] = len(q.rounds)-1, q.grid.Bins
 	}
 	return draft{
-		method: method, public: p, event: gaussians(all...), prepare: whole(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
+		method: method, public: p, event: gaussians(all...), prepare: packing(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
 		drawn: dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}},
 	}, nil
 }
@@ -249,14 +249,18 @@ func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
 }
 
 // prepare binds the plan to data. Whatever may fail, fails here.
-func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, error) {
-	rows, err := q.read(d)
+func (q learnQuestion) prepare(_ context.Context, all packed) (draw, error) {
+	samples, err := q.check(all.parts)
 	if err != nil {
 		return nil, err
 	}
 	return func(ctx context.Context, src *noise.Source) (*Release, error) {
-		learn, judge := q.halves(d, src)
-		sums, err := q.learn(rows, learn, src)
+		everybody := &trajectory.Dataset{PersonStart: make([]int, samples.Persons()+1)}
+		if all.names != nil {
+			everybody.PersonID = all.names()
+		}
+		learn, judge := q.halves(everybody, src)
+		sums, err := q.learn(learners{q: &q, walk: samples.Walk()}, learn, src)
 		if err != nil {
 			return nil, err
 		}
@@ -265,7 +269,7 @@ func (q learnQuestion) prepare(_ context.Context, d *trajectory.Dataset) (draw, 
 			return nil, err
 		}
 		ask := preparedAnswers(q.judge.public.withFirst(learned), q.judge.answers, q.of)
-		judged, err := ask.look(d.Take(judge), nil, true)
+		judged, err := halfOf(all.parts, judge, ask)
 		if err != nil {
 			return nil, err
 		}

@@ -65,7 +65,7 @@ type DPRefine struct {
 }
 
 // Plan implements [Estimator].
-func (m DPRefine) Plan(p Public) (*Plan, error) { return privately("dp-refine", m, p, m.draft) }
+func (m DPRefine) Plan(p Public) (*Plan, error) { return planned("dp-refine", m, p, m.draft) }
 
 func (m DPRefine) draft(method string, p Public) (draft, error) {
 	if p.Features == nil {

@@ -139,7 +139,7 @@ type survivalQuestion struct {
 }
 
 // Plan implements [Estimator].
-func (m DPSurvival) Plan(p Public) (*Plan, error) { return privately("dp-survival", m, p, m.draft) }
+func (m DPSurvival) Plan(p Public) (*Plan, error) { return planned("dp-survival", m, p, m.draft) }
 
 func (m DPSurvival) draft(method string, p Public) (draft, error) {
 	q, err := m.question(method, p)
@@ -172,15 +172,12 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 	if o == nil {
 		return q, fmt.Errorf("%w: %s needs data.outcome, which says what is the time to which event", ErrPublic, method)
 	}
-	q.Layout = survival.Layout{Arms: 1, Bins: len(o.Ends), Causes: len(o.Causes), Missing: p.missingCells() && p.Privacy != nil}
+	q.Layout = survival.Layout{Bins: len(o.Ends), Causes: len(o.Causes), Missing: !p.Complete && p.private()} // persons without a usable outcome are counted
 	q.Ends, q.Grouped, q.Control, q.Until = o.Ends, o.Grouped, -1, len(o.Ends)
-	q.arms = []string{p.unit().Words("all persons")}
-	if p.By != nil {
-		q.arms, q.Arms = nil, len(p.By.Of)
-		for _, a := range p.By.Of {
-			q.arms = append(q.arms, a.Name)
-		}
+	if q.arms = p.groups().labels(); q.arms == nil {
+		q.arms = []string{p.unit().Words("all persons")}
 	}
+	q.Arms = len(q.arms)
 	if o.Strata != nil {
 		q.Strata = len(o.Strata.Values)
 	}
@@ -191,7 +188,7 @@ func (m DPSurvival) question(method string, p Public) (survivalQuestion, error) 
 		return q, fmt.Errorf("%w: %s: arms, strata, bins and causes make %d cells; want at most %d: take fewer bins or strata", ErrPublic, method, n, mostCells)
 	}
 	if m.Control != "" {
-		if q.Control = slices.Index(q.arms, m.Control); q.Control < 0 || p.By == nil {
+		if q.Control = slices.Index(p.groups().labels(), m.Control); q.Control < 0 {
 			return q, fmt.Errorf("%w: %s: control is %q, which is no group of by; want one of %q, or of policies the pair as contrasts", ErrMethod, method, m.Control, q.arms)
 		}
 	}
@@ -313,17 +310,13 @@ func (q *survivalQuestion) cells(d *trajectory.Dataset) (at []int, unusable int,
 			return nil, 0, fmt.Errorf("%w: data.outcome.event: the data were read without %s", ErrData, e)
 		}
 	}
-	members := make([]int, d.Persons())
-	if p.By != nil {
-		if members, err = p.By.Members(d); err != nil {
-			return nil, 0, err
-		}
+	members, err := p.groups().places(d)
+	if err != nil {
+		return nil, 0, err
 	}
-	strata := make([]int, d.Persons())
-	if s := p.Outcome.Strata; s != nil {
-		if strata, err = s.groups().Members(d); err != nil {
-			return nil, 0, err
-		}
+	strata, err := p.Outcome.Strata.groups().places(d)
+	if err != nil {
+		return nil, 0, err
 	}
 	for person, arm := range members {
 		from, to := d.PersonStart[person], d.PersonStart[person+1]
@@ -414,19 +407,11 @@ func (q survivalQuestion) again(r *Release) (*Release, error) {
 
 // countsOf reads the cells of a release.
 func (q survivalQuestion) countsOf(r *Release) ([]float64, error) {
-	var noisy []float64
-	if err := diagnostic(r, cellsName, &noisy); err != nil {
-		return nil, err
+	noisy, err := numbers(r, cellsName, q.Cells())
+	if err == nil && slices.ContainsFunc(noisy, func(v float64) bool { return math.Abs(v) > 0x1p53 }) {
+		err = errors.New("diagnostics.cells holds what is no count")
 	}
-	if len(noisy) != q.Cells() {
-		return nil, fmt.Errorf("diagnostics.cells holds %d numbers for %d cells", len(noisy), q.Cells())
-	}
-	for _, v := range noisy {
-		if math.IsNaN(v) || math.Abs(v) > 0x1p53 {
-			return nil, errors.New("diagnostics.cells holds what is no count")
-		}
-	}
-	return noisy, nil
+	return noisy, err
 }
 
 // intervals is how many answers there are, which hold together.

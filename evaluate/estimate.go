@@ -292,7 +292,7 @@ func (p Public) absentNotes(bootstraps bool) (notes []string) {
 // episodesNote says what the mean over a person's episodes supposes, where a person
 // may have several: docs/proofs/overlap.md.
 func (p Public) episodesNote() []string {
-	if u := p.Privacy.Unit; u != "" && u != Person || p.Episodes == 1 || p.Horizon <= 1 {
+	if u := p.guarantee().Unit; !p.private() || u != "" && u != Person || p.Episodes == 1 || p.Horizon <= 1 {
 		return nil
 	}
 	return []string{"A person may have several episodes and counts with their mean. This equals the value per episode only if how many episodes a person has is unrelated to their outcomes. If people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is a different number, and the interval does not allow for the difference. With problem.episodes: 1 only first episodes count."}
@@ -301,11 +301,10 @@ func (p Public) episodesNote() []string {
 // behaviorNotes say how the probabilities of logged actions are estimated, where they
 // are.
 func (p Public) behaviorNotes() (notes []string) {
-	b := p.Behavior
-	if b == nil {
+	if !p.estimates() {
 		return nil
 	}
-	drawn := "every decision was made"
+	b, drawn := p.Behavior, "every decision was made"
 	if b.Once {
 		drawn = "the first decision of every episode was made"
 	}
@@ -338,7 +337,7 @@ func (p Public) restsOn(confounding float64) string {
 	if confounding > 1 {
 		words = fmt.Sprintf("%slogged odds that are correct within a factor of %g: given hidden circumstances, the odds of each logged action may be that many times larger or smaller than recorded, which adds to the missing mass. No data can show whether the factor is large enough", p.within(), confounding)
 	}
-	if p.Behavior != nil {
+	if p.estimates() {
 		words = strings.Replace(words, "logged", "estimated", 1)
 	}
 	return words

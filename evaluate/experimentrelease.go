@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -261,7 +260,6 @@ func (q *experimentQuestion) release(sums experimentSums) (*Release, error) {
 // again makes the release of its noisy sums.
 func (q *experimentQuestion) again(r *Release) (*Release, error) {
 	var sums experimentSums
-	var all []float64
 	for _, stage := range []struct {
 		name string
 		paid float64
@@ -276,29 +274,17 @@ func (q *experimentQuestion) again(r *Release) (*Release, error) {
 		if len(*stage.into) != len(q.public.By.Of) {
 			return nil, fmt.Errorf("diagnostics.%s holds %d arms; want %d", stage.name, len(*stage.into), len(q.public.By.Of))
 		}
-		for _, a := range *stage.into {
-			all = append(all, a.Reached, a.Missed, a.Missing, a.Product)
-		}
 	}
-	var none float64
 	if q.moments != 0 {
-		if err := diagnostic(r, momentsName, &sums.moments); err != nil {
+		var err error
+		if sums.moments, err = numbers(r, momentsName, experiment.Coordinates); err != nil {
 			return nil, err
 		}
-		if len(sums.moments) != experiment.Coordinates {
-			return nil, fmt.Errorf("diagnostics.%s holds %d sums; want %d", momentsName, len(sums.moments), experiment.Coordinates)
-		}
-		all = append(all, sums.moments...)
 	}
 	if q.unassigned != 0 {
-		if err := diagnostic(r, unassignedName, &none); err != nil {
+		sums.unassigned = []float64{0}
+		if err := diagnostic(r, unassignedName, &sums.unassigned[0]); err != nil {
 			return nil, err
-		}
-		sums.unassigned = []float64{none}
-	}
-	for _, v := range append(all, none) {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, errors.New("diagnostics hold what is no sum")
 		}
 	}
 	return q.release(sums)

@@ -205,14 +205,14 @@ func (q *experimentQuestion) about() (summary, error) {
 	var expected []ExpectedAnswer
 	for _, a := range found.answers {
 		e := a.Estimate
-		one := ExpectedAnswer{Name: a.Name, Kind: a.Kind, Range: p.Returns(), StdPrivacy: e.StdPrivacy, StdSampling: e.StdSampling, HalfWidth: (e.Interval[1] - e.Interval[0]) / 2}
+		one := ExpectedAnswer{Name: a.Name, Kind: a.Kind, Range: p.Returns(), StdPrivacy: e.StdPrivacy, HalfWidth: (e.Interval[1] - e.Interval[0]) / 2}
 		if a.Kind == OfContrast {
 			one.Range = Range{-width, width}
 		}
 		expected = append(expected, one)
 	}
 	last := expected[len(expected)-1]
-	s.expected.StdPrivacy, s.expected.StdSampling, s.expected.HalfWidth = last.StdPrivacy, last.StdSampling, last.HalfWidth
+	s.expected.StdPrivacy, s.expected.HalfWidth = last.StdPrivacy, last.HalfWidth
 	s.facts = map[string]any{"answers": expected}
 	notes := []string{
 		fmt.Sprintf("All %d intervals hold together with 95%% probability, and so do lifts, which follow from them. They are about the arms as they were drawn: a difference is the effect of an arm if chance alone decided who is in which.", q.numbers()),

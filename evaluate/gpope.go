@@ -100,20 +100,19 @@ type GPOPE struct {
 
 // Plan implements [Estimator].
 func (m GPOPE) Plan(p Public) (*Plan, error) {
-	p = p.asking(m)
-	r, err := m.resolve(p)
-	if err != nil {
-		return nil, err
-	}
-	if err := r.calibrate(); err != nil {
-		return nil, err
-	}
-	if _, err := r.walk.StepSum(); err != nil {
-		return nil, err
-	}
-	return newPlan(draft{
-		method: gpopeName, public: r.public, event: r.walk.Event(r.walk.Multiplier), prepare: whole(r.prepare),
-		outcome: functionAgain(r.public, r.walk.Project), summary: r.summary(), bootstraps: true, perState: true,
+	return planned(gpopeName, m, p, func(method string, p Public) (draft, error) {
+		r, err := m.resolve(p)
+		if err != nil {
+			return draft{}, err
+		}
+		if err := r.calibrate(); err != nil {
+			return draft{}, err
+		}
+		_, err = r.walk.StepSum()
+		return draft{
+			method: method, public: r.public, event: r.walk.Event(r.walk.Multiplier), prepare: whole(r.prepare),
+			outcome: functionAgain(r.public, r.walk.Project), summary: r.summary(), bootstraps: true, perState: true,
+		}, err
 	})
 }
 

@@ -17,9 +17,6 @@ func (m GPOPE) paper() bool { return m.Batch == 1 }
 
 // resolve checks the parameters and fills in the public defaults.
 func (m GPOPE) resolve(p Public) (*gpopePlan, error) {
-	if err := needPrivacy(gpopeName, p); err != nil {
-		return nil, err
-	}
 	if p.Features == nil {
 		return nil, fmt.Errorf("%w: %s needs features", ErrPublic, gpopeName)
 	}

@@ -35,27 +35,32 @@ type Group struct {
 	Persons int64
 }
 
+// some tells that there are any.
+func (g Groups) some() bool { return len(g.Of) > 0 }
+
 // validate checks groups on their own, then beside the other facts.
 func (g *Groups) validate(p Public) error {
+	if g == nil {
+		return nil
+	}
 	if g.Column == "" {
 		return fmt.Errorf("%w: by.column is missing; name the column that holds a person's group", ErrPublic)
 	}
 	if n := len(g.Of); n < 2 || n > mostAnswers {
 		return fmt.Errorf("%w: by: %d groups; want 2 to %d", ErrPublic, n, mostAnswers)
 	}
-	names, numbers := map[string]bool{}, map[float64]bool{}
+	if err := ownNames("by", "groups", g.labels()); err != nil {
+		return err
+	}
+	numbers := map[float64]bool{}
 	for _, a := range g.Of {
 		switch {
-		case !goodName(a.Name):
-			return fmt.Errorf("%w: by: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, a.Name, longestName)
-		case names[a.Name]:
-			return fmt.Errorf("%w: by: two groups are named %q; give each a name of its own", ErrPublic, a.Name)
 		case math.IsNaN(a.Number) || math.IsInf(a.Number, 0) || numbers[a.Number]:
 			return fmt.Errorf("%w: by: the number of group %q is %v; want a finite number of its own", ErrPublic, a.Name, a.Number)
 		case a.Persons < 0:
 			return fmt.Errorf("%w: by: group %q has %d persons; want 0 or more", ErrPublic, a.Name, a.Persons)
 		}
-		names[a.Name], numbers[a.Number] = true, true
+		numbers[a.Number] = true
 	}
 	return g.beside(p)
 }
@@ -63,11 +68,11 @@ func (g *Groups) validate(p Public) error {
 // beside checks groups beside what else is asked.
 func (g *Groups) beside(p Public) error {
 	switch {
-	case p.Targets != nil:
+	case !p.targets().alone:
 		return fmt.Errorf("%w: by asks about groups and targets about several policies; ask for one of the two in a release", ErrPublic)
-	case p.Privacy == nil && p.Outcome == nil:
+	case !p.private() && p.Outcome == nil:
 		return fmt.Errorf("%w: by asks for a private answer of each group, and privacy is none; leave by out", ErrPublic)
-	case g.Fixed && p.Privacy != nil && p.Privacy.Adjacency == dp.AddRemoveOne:
+	case g.Fixed && p.guarantee().Adjacency == dp.AddRemoveOne:
 		return fmt.Errorf("%w: by.group is fixed under add_remove_one, where a person comes or goes with their group and nobody changes it; leave by.group out", ErrPublic)
 	}
 	total := int64(0)
@@ -93,7 +98,7 @@ func (g *Groups) clone() *Groups {
 
 // Members is the place of every person's group among those of g, -1 for a person who is
 // in none. It looks at one person at a time.
-func (g *Groups) Members(d *trajectory.Dataset) ([]int, error) {
+func (g Groups) Members(d *trajectory.Dataset) ([]int, error) {
 	column := d.Column(g.Column)
 	if column < 0 {
 		return nil, fmt.Errorf("%w: by.column: the data were read without %s", ErrData, g.Column)
@@ -132,8 +137,16 @@ func (g *Groups) Members(d *trajectory.Dataset) ([]int, error) {
 	return out, nil
 }
 
+// places is [Groups.Members]; everybody's is 0 where there are no groups.
+func (g Groups) places(d *trajectory.Dataset) ([]int, error) {
+	if !g.some() {
+		return make([]int, d.Persons()), nil
+	}
+	return g.Members(d)
+}
+
 // names tells that all rows of a person name one group, listed or not.
-func (g *Groups) names(d *trajectory.Dataset, person int) bool {
+func (g Groups) names(d *trajectory.Dataset, person int) bool {
 	column := d.Column(g.Column)
 	from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
 	for row := from + 1; row < to; row++ {
@@ -161,11 +174,11 @@ func (g *Groups) Shrunk(persons int64) *Groups {
 }
 
 // size is the number of persons that the plan of a group goes by.
-func (g *Groups) size(i int, persons int64) int64 {
-	if n := g.Of[i].Persons; n > 0 {
-		return n
+func (g Groups) size(i int, persons int64) int64 {
+	if g.some() && g.Of[i].Persons > 0 {
+		return g.Of[i].Persons
 	}
-	return max(1, persons/int64(len(g.Of)))
+	return max(1, persons/int64(max(len(g.Of), 1)))
 }
 
 // groupsFact is the public form of what is asked.
@@ -189,9 +202,12 @@ const (
 	groupMayChange = "may_change"
 )
 
-func (p Public) groupsFact() groupsFact {
-	f := groupsFact{Column: p.By.Column}
-	if p.Privacy != nil && p.Privacy.Adjacency == dp.ReplaceOne {
+func (p Public) groupsFact() *groupsFact {
+	if !p.groups().some() {
+		return nil
+	}
+	f := &groupsFact{Column: p.By.Column}
+	if p.guarantee().Adjacency == dp.ReplaceOne {
 		f.Group = groupMayChange
 	}
 	if p.By.Fixed {

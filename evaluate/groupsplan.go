@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
@@ -60,10 +61,7 @@ func (s groupPart) some() bool { return s.intervals > 0 }
 // whole costs what one costs. The event is that of a single Gaussian release at the
 // budget's mu, of which the stages of the groups a person touches are no more than parts.
 func (p Public) grouped(method string, m Estimator) (draft, error) {
-	if p.Behavior != nil && policy.OnPolicy(p.Target) {
-		return draft{}, fmt.Errorf("%w: %s: on-policy nothing is divided by the probabilities of logged actions, and to estimate them would be paid for in vain; leave data.behavior out", ErrMethod, method)
-	}
-	parts := make([]*Plan, len(p.By.Of))
+	parts, drawn := make([]*Plan, len(p.By.Of)), dp.Composed{}
 	for i, a := range p.By.Of {
 		var err error
 		if parts[i], err = m.Plan(p.group(i)); err != nil {
@@ -72,6 +70,7 @@ func (p Public) grouped(method string, m Estimator) (draft, error) {
 		if parts[i].bounds == nil {
 			return draft{}, fmt.Errorf("%w: %s: nothing is known of this form in groups; leave by out", ErrMethod, method)
 		}
+		drawn.Events = append(drawn.Events, parts[i].event)
 	}
 	all, err := multipliers(*p.Privacy, 1)
 	if err != nil {
@@ -80,7 +79,7 @@ func (p Public) grouped(method string, m Estimator) (draft, error) {
 	return draft{
 		method: method, public: p, event: gaussians(all...), prepare: grouping{p, parts},
 		outcome: func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) },
-		summary: p.aboutGroups(parts), groups: parts, estimates: true, lowers: true, needsEnds: parts[0].needsEnds,
+		summary: p.aboutGroups(parts), drawn: drawn, estimates: true, lowers: true, needsEnds: parts[0].needsEnds,
 	}, nil
 }
 
@@ -111,8 +110,8 @@ func (s sumsOfGroup) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 // them those in none; nil of every other plan. No other size is asked for, and none may be:
 // it is private.
 func (p *Plan) Sizes(d *trajectory.Dataset) ([]int64, error) {
-	by := p.public.By
-	if by == nil || !by.Fixed {
+	by := p.public.groups()
+	if !by.Fixed {
 		return nil, nil
 	}
 	members, err := by.Members(d)
@@ -133,8 +132,8 @@ func (p *Plan) Sizes(d *trajectory.Dataset) ([]int64, error) {
 // against the public ones, which must be right. Of a person in none it is not known which
 // group's size counts them: so many may be missing in all groups together.
 func (p *Plan) CheckSizes(sizes []int64) error {
-	by := p.public.By
-	if by == nil || !by.Fixed {
+	by := p.public.groups()
+	if !by.Fixed || !p.public.private() {
 		return nil
 	}
 	if len(sizes) != len(by.Of)+1 {
@@ -269,7 +268,7 @@ func (g grouping) bind(ctx context.Context, all any) (draw, error) {
 				return nil, err
 			}
 		}
-		return g.public.gathered(g.parts, found)
+		return g.public.together(g.parts, found)
 	}, nil
 }
 
@@ -284,9 +283,8 @@ func pad(group *trajectory.Dataset, persons int64) {
 	group.KeepCounts()
 }
 
-// gathered is the release of all groups. It is post-processing of those of each.
-func (p Public) gathered(parts []*Plan, found []*Release) (*Release, error) {
-	r := &Release{JointConfidence: scalar.Confidence(1)}
+// together is the release of all groups. It is post-processing of those of each.
+func (p Public) together(parts []*Plan, found []*Release) (*Release, error) {
 	refuted := slices.ContainsFunc(found, func(one *Release) bool { return one.first != "" })
 	for i, one := range found {
 		if refuted && !policy.OnPolicy(p.Target) {
@@ -298,9 +296,8 @@ func (p Public) gathered(parts []*Plan, found []*Release) (*Release, error) {
 			one.estimate.Interval, one.estimate.Clipping = e.Interval, e.Clipping
 		}
 		one.estimate.Confidence = scalar.Confidence(len(parts))
-		r.join(p.By.Of[i].Name, OfGroup, one)
 	}
-	return r, nil
+	return p.gathered(found), nil
 }
 
 // groupsAgain makes the answers of all groups again from their noisy sums.
@@ -315,7 +312,7 @@ func (p Public) groupsAgain(parts []*Plan, r *Release) (*Release, error) {
 			return nil, fmt.Errorf("answers[%d]: %w", i, err)
 		}
 	}
-	return p.gathered(parts, found)
+	return p.together(parts, found)
 }
 
 // aboutGroups is what is known beforehand.
@@ -333,7 +330,7 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 		expected = append(expected, a)
 	}
 	s := summary{facts: map[string]any{"answers": expected}, expected: Expected{Constant: p.Returns().Width() / 2}}
-	for _, fact := range []string{"clip", "confounding"} {
+	for _, fact := range []string{"clip", "confounding", "baseline", "baseline_share", "baseline_values"} {
 		if v, ok := parts[0].Facts[fact]; ok {
 			s.facts[fact] = v
 		}
@@ -344,7 +341,7 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 	}
 	joint := fmt.Sprintf("All %d intervals, one per group, hold simultaneously with 95%% probability%s. A person is in at most one group, so groups divide the error probability but not the budget.", len(p.By.Of), rests)
 	s.notes = slices.Concat([]string{p.words(joint)}, p.episodesNote(), p.behaviorNotes())
-	if p.Behavior != nil {
+	if p.estimates() {
 		s.notes = append(s.notes, p.words("The probabilities of each group are estimated from that group alone, so they may differ between groups."))
 	}
 	nobody := "is in no group, and no answer is about them."

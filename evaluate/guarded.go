@@ -56,6 +56,11 @@ func narrowest(p Public) vouched {
 	return wholeReturns(p)
 }
 
+// boundsOf are the limits of a value, with no cap on weights and no noise yet.
+func (p Public) boundsOf(of vouched) scalar.Bounds {
+	return scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: max(p.answers, p.share.intervals), SelfNormalised: of.selfNormalised, Confounded: of.confounding > 1, Usable: p.onPolicy(), Estimated: p.estimates(), OneSided: p.oneSided}
+}
+
 // guardedBy are bounds with the baseline that makes their value, if there is one.
 func guardedBy(b scalar.Bounds, baseline *paidBaseline) scalar.Filled {
 	if baseline == nil {
@@ -87,21 +92,28 @@ func guarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public) prep
 			m.public = p
 		}
 	}
-	m.run = func(xz [][]float64, rows *value.Samples) (draw, error) {
+	m.run = of.run(p, func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error) {
+		return paidFor(g.Run(rows, xz[0], xz[1], src))
+	})
+	return m.preparation()
+}
+
+// run makes a release of what persons add, after the probabilities of logged actions are estimated, if
+// they are.
+func (of vouched) run(p Public, release func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error)) func([][]float64, *value.Samples) (draw, error) {
+	return func(xz [][]float64, rows *value.Samples) (draw, error) {
 		return func(_ context.Context, src *noise.Source) (*Release, error) {
 			rows, xz, paid, err := p.estimated(of, rows, xz, src)
 			if err != nil {
 				return nil, err
 			}
-			e, err := g.Run(rows, xz[0], xz[1], src)
+			r, err := release(rows, xz, src)
 			if err != nil {
 				return nil, err
 			}
-			e.Counts, e.Rounds = paid.Counts, paid.Rounds
-			return withBehavior(e, of.behavior)
+			return r, r.tell(of.behavior, paid)
 		}, nil
 	}
-	return m.preparation()
 }
 
 // byPerson keeps what persons add under so many policies, and rows where that is to be

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
 	"github.com/discreet-rl/discreet/internal/rl/value"
@@ -23,39 +24,100 @@ type learnRows struct {
 	from    []int       // by person
 }
 
-// read checks that every policy can be asked about every row, so that nothing fails once noise
-// is drawn.
-func (q *learnQuestion) read(d *trajectory.Dataset) (learnRows, error) {
+// check checks that every policy can be asked about every row, so that nothing fails once noise
+// is drawn, and gives the rows to be learned from.
+func (q *learnQuestion) check(parts []*value.Part) (*value.Samples, error) {
+	samples, err := value.NewSamples(parts, value.Options{Gamma: q.public.Gamma, Policy: policy.Logged{}})
+	if err != nil {
+		return nil, err
+	}
 	for round := range q.rounds {
-		if err := checkCapacity(d.Persons(), q.cells(round)); err != nil {
-			return learnRows{}, err
+		if err := checkCapacity(samples.Persons(), max(q.cells(round), 6)); err != nil {
+			return nil, err
 		}
 	}
-	all, err := samplesOf(d, q.judge.public)
-	if err != nil {
-		return learnRows{}, err
-	}
 	if _, err := policy.NewTree(q.names, rule.TableNodes(q.names[0], []int{0}, q.grid.Actions), false); err != nil {
-		return learnRows{}, err
+		return nil, err
 	}
-	s := all[0]
-	rows := learnRows{covers: len(q.names), from: []int{0}}
+	for d := range value.Datasets(parts) {
+		if _, err := samplesOf(d, q.judge.public); err != nil {
+			return nil, err
+		}
+		if _, err := q.columns(d); err != nil {
+			return nil, err
+		}
+	}
+	return samples, nil
+}
+
+// columns are those of the covariates.
+func (q *learnQuestion) columns(d *trajectory.Dataset) ([]int, error) {
 	columns := make([]int, len(q.names))
 	for i, name := range q.names {
 		if columns[i] = d.Column(name); columns[i] < 0 {
-			return rows, fmt.Errorf("%w: features: the data were read without %s", ErrData, name)
+			return nil, fmt.Errorf("%w: features: the data were read without %s", ErrData, name)
 		}
 	}
-	for person := range d.Persons() {
+	return columns, nil
+}
+
+// learners are persons with what is learned from them, part by part.
+type learners struct {
+	q    *learnQuestion
+	walk *value.Walk
+	rows learnRows
+}
+
+// of are rows and which of them are a person's, until it is called again.
+func (l *learners) of(person int) (rows learnRows, from, to int) {
+	s, i := l.walk.At(person)
+	if l.walk.Moved() {
+		l.read(s)
+	}
+	return l.rows, l.rows.from[i], l.rows.from[i+1]
+}
+
+// read replaces the rows by those of a part.
+func (l *learners) read(s *value.Sample) {
+	columns, err := l.q.columns(s.Data)
+	if err != nil {
+		panic(err) // of parts that were checked
+	}
+	rows := &l.rows
+	*rows = learnRows{covers: len(columns), from: append(rows.from[:0], 0), bins: rows.bins[:0], action: rows.action[:0], weight: rows.weight[:0],
+		returns: rows.returns[:0], part: rows.part[:0], banned: rows.banned[:0], terms: rows.terms[:0]}
+	for person := range s.Persons() {
 		from, to := s.Episodes(person)
 		for e := from; e < to; e++ {
-			if !s.Cut(e, q.public.decisions()) {
-				q.readEpisode(&rows, s, e, columns, 1/float64(d.Counted(person)))
+			if !s.Cut(e, l.q.public.decisions()) {
+				l.q.readEpisode(rows, s, e, columns, 1/float64(s.Data.Counted(person)))
 			}
 		}
 		rows.from = append(rows.from, len(rows.action))
 	}
-	return rows, nil
+}
+
+// halfOf is what a question keeps of some of the persons, in their order.
+func halfOf(parts []*value.Part, persons []int, ask byPerson) (people, error) {
+	var all any
+	before := 0
+	for d := range value.Datasets(parts) {
+		n := 0
+		for n < len(persons) && persons[n] < before+d.Persons() {
+			n++
+		}
+		some := slices.Clone(persons[:n])
+		for i := range some {
+			some[i] -= before
+		}
+		before, persons = before+d.Persons(), persons[n:]
+		kept, err := ask.look(d.Take(some), nil, len(parts) == 1)
+		if err != nil {
+			return people{}, err
+		}
+		all = joined(ask.preparation(), all, kept)
+	}
+	return all.(people), nil
 }
 
 // samplesOf are those of the data for every policy.
@@ -64,11 +126,10 @@ func samplesOf(d *trajectory.Dataset, p Public) ([]*value.Sample, error) {
 		return nil, err
 	}
 	var out []*value.Sample
-	each, names := p.perPolicy()
-	for i, p := range each {
-		s, err := sampleFor(d, p)
+	for i, a := range p.targets().Policies {
+		s, err := sampleWith(nil, a.Policy, d, p)
 		if err != nil {
-			return nil, fmt.Errorf("targets: %s: %w", names[i], err)
+			return nil, p.targets().named(i, err)
 		}
 		out = append(out, s)
 	}

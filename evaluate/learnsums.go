@@ -11,7 +11,7 @@ import (
 )
 
 // learn makes the rounds of sums over one half: of the baseline, then of the rule.
-func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) (sums [][]float64, err error) {
+func (q *learnQuestion) learn(all learners, persons []int, src *noise.Source) (sums [][]float64, err error) {
 	var base baseline
 	var t rule.Tree
 	for round := range q.rounds {
@@ -22,7 +22,8 @@ func (q *learnQuestion) learn(rows learnRows, persons []int, src *noise.Source) 
 		}
 		noisy, err := mechanism.Total(sum, len(persons), func(i int) error {
 			clear(v)
-			q.person(v, round, t, rows, rows.from[persons[i]], rows.from[persons[i]+1], base)
+			rows, from, to := all.of(persons[i])
+			q.person(v, round, t, rows, from, to, base)
 			return sum.Add(v)
 		}, src)
 		if err != nil {

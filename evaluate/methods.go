@@ -187,6 +187,9 @@ func Methods() []Method {
 	}
 }
 
+// eachGroup tells whether it makes a release of each group, in place of comparing them as arms.
+func (m Method) eachGroup() bool { return m.groups && !m.NeedArms && !m.NeedOutcome }
+
 // MethodNamed finds a method.
 func MethodNamed(name string) (Method, error) {
 	var names []string

@@ -59,9 +59,12 @@ type Strata struct {
 	Values []float64 `json:"values"`
 }
 
-// groups are the strata as groups of persons.
-func (s *Strata) groups() *Groups {
-	g := &Groups{Column: s.Column}
+// groups are the strata as groups of persons; none of nil.
+func (s *Strata) groups() (g Groups) {
+	if s == nil {
+		return g
+	}
+	g.Column = s.Column
 	for _, v := range s.Values {
 		g.Of = append(g.Of, Group{Number: v})
 	}
@@ -164,13 +167,13 @@ func (o *Outcome) beside(p Public) error {
 		return fmt.Errorf("%w: data.outcome and %s are given, and %s; leave %[2]s out", ErrPublic, key, why)
 	}
 	switch {
-	case p.Behavior != nil:
+	case p.estimates():
 		return refuse("data.behavior: {kind: estimate}", "the weights of survival need known probabilities")
 	case p.Design != nil && !p.weighted():
 		return refuse("data.behavior", "nothing is divided by the probabilities of actions")
-	case p.By != nil && p.weighted():
+	case p.groups().some() && p.weighted():
 		return refuse("by", "of a target policy, or of limits for any censoring, there is one curve for all persons")
-	case p.Targets != nil && p.Targets.Best:
+	case p.targets().Best:
 		return refuse("select", "no policy is named as the best by survival")
 	case p.Discounts || p.Start != nil:
 		return refuse("start or discounts", "time is not discounted")
@@ -184,7 +187,7 @@ func (o *Outcome) beside(p Public) error {
 		return fmt.Errorf("%w: problem.episode_horizon is given, and of an outcome a person has one trajectory; problem.horizon says how many of its decisions count", ErrPublic)
 	case o.Event != "" && p.decisions() > 1:
 		return fmt.Errorf("%w: data.outcome.event is a column, and a trajectory has %d decisions; an outcome from columns is read from one row a person", ErrPublic, p.decisions())
-	case p.By != nil && len(p.By.Of) > mostArms:
+	case len(p.groups().Of) > mostArms:
 		return fmt.Errorf("%w: by has %d groups; want at most %d with an outcome", ErrPublic, len(p.By.Of), mostArms)
 	}
 	if o.Event != "" {
@@ -248,9 +251,6 @@ func (o *Outcome) words() string {
 	}
 	return words
 }
-
-// missingCells tells whether persons without a usable outcome are counted, and allowed for.
-func (p Public) missingCells() bool { return !p.Complete }
 
 // replaced is by how much, in l1, the counts of a dataset change with one person.
 func replaced(q *Privacy) float64 {

@@ -20,7 +20,7 @@ func (q survivalQuestion) trends(d *trajectory.Dataset, at []int, arm int, actio
 	}
 	o := q.public.Outcome
 	for i, name := range d.Columns {
-		if name == o.Event || q.public.By != nil && name == q.public.By.Column || o.Strata != nil && name == o.Strata.Column {
+		if name == o.Event || name == q.public.groups().Column || name == o.Strata.groups().Column {
 			continue
 		}
 		try(name, func(row int) float64 { return d.Observation(row)[i] })
@@ -34,14 +34,7 @@ func (q survivalQuestion) trends(d *trajectory.Dataset, at []int, arm int, actio
 // unlike tells whether a policy that is asked about may treat two persons unlike each other, so that it matters
 // whether leaving depends on the action.
 func (p Public) unlike() bool {
-	of := []policy.Policy{p.Target}
-	if p.Targets != nil {
-		of = nil
-		for _, a := range p.Targets.Policies {
-			of = append(of, a.Policy)
-		}
-	}
-	return slices.ContainsFunc(of, func(pi policy.Policy) bool { _, constant := pi.(policy.Constant); return !constant })
+	return slices.ContainsFunc(p.targets().Policies, func(a NamedPolicy) bool { _, constant := a.Policy.(policy.Constant); return !constant })
 }
 
 // trend is the score of one covariate. A person without a number in it is left out.

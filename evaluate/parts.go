@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -43,21 +42,10 @@ func (p *Plan) CheckPart(ctx context.Context, d *trajectory.Dataset) (*Ready, er
 	if err := p.InParts(); err != nil {
 		return nil, err
 	}
-	if err := p.checkPart(d); err != nil {
+	if _, err := p.sized(d); err != nil {
 		return nil, err
 	}
 	return p.bind(ctx, d)
-}
-
-// checkPart holds some of the persons against the public facts, whatever their number.
-func (p *Plan) checkPart(d *trajectory.Dataset) error {
-	if err := p.CheckEnds(d.Terminated != nil); err != nil {
-		return err
-	}
-	if p.public.Discounts && d.Discount == nil {
-		return errDiscounts
-	}
-	return checkContributions(d, p.public)
 }
 
 // Replay runs without noise and releases nothing: x answers for every private sum, and
@@ -101,10 +89,7 @@ func (p *Plan) Slim() bool { return p.slim }
 // about, nil for the logged one, where they are known, else none; they are written over.
 func (g *Gathering) Add(d *trajectory.Dataset, rho ...[]float64) error {
 	p := g.plan
-	if err := p.checkPart(d); err != nil {
-		return err
-	}
-	sizes, err := p.Sizes(d)
+	sizes, err := p.sized(d)
 	if err != nil {
 		return err
 	}
@@ -132,13 +117,14 @@ func (g *Gathering) join(kept any, persons int, sizes []int64) {
 	}
 }
 
-// Ready ends the check. The gathering is used up.
-func (g *Gathering) Ready(ctx context.Context) (*Ready, error) {
-	if g.persons == 0 {
-		return nil, errNobody
-	}
-	if err := errors.Join(g.plan.CheckPersons(int64(g.persons)), g.plan.CheckSizes(g.sizes)); err != nil {
+// Ready ends the check. names, if not nil, gives the ids of the persons, in order. The gathering is used up.
+func (g *Gathering) Ready(ctx context.Context, names func() []string) (*Ready, error) {
+	if err := g.plan.checkNumbers(g.persons, g.sizes); err != nil {
 		return nil, err
+	}
+	if rows, ok := g.kept.(packed); ok {
+		rows.names = names
+		g.kept = rows
 	}
 	return g.bind(ctx)
 }

@@ -2,6 +2,7 @@ package evaluate
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -63,7 +64,6 @@ type draft struct {
 	outcome outcome
 	summary summary
 	outlook []string
-	groups  []*Plan // of each group, where there are groups
 	// estimates tells that the method pays for [Public.Behavior], and perState that it
 	// answers with a value for every state.
 	estimates, perState bool
@@ -95,8 +95,8 @@ type accounted struct {
 type Expected struct {
 	// StdPrivacy is the standard deviation of the error that the noise makes.
 	StdPrivacy float64 `json:"std_privacy,omitempty"`
-	// StdSampling is an upper bound, from public ranges, on the standard deviation
-	// that finitely many persons make.
+	// StdSampling is the standard deviation that finitely many persons make if returns vary as
+	// much as their range allows: for the logged policy a bound, otherwise for weights as supposed.
 	StdSampling float64 `json:"std_sampling_at_most,omitempty"`
 	// HalfWidth is half the width of the 95% interval at these two or, where public
 	// policies tell how weights vary, with these. It is a forecast: an interval also covers what a clip may have hidden, and a ratio
@@ -119,20 +119,10 @@ type draw func(ctx context.Context, src *noise.Source) (*Release, error)
 // public facts, accounts for the event and holds the answer against the budget.
 func newPlan(d draft) (*Plan, error) {
 	p := d.public
-	if p.Behavior != nil && !d.estimates {
-		return nil, p.estimatesNothing(d.method)
-	}
-	if err := d.roundable(); err != nil {
-		return nil, err
-	}
-	if p.EpisodeHorizon > 0 && d.bootstraps {
-		return nil, fmt.Errorf("%w: %s gives values of states, whatever the number of decisions that are left, and would go on after decision %d (problem.episode_horizon); leave the key out, or use dp-is, dp-pdis, dp-wis, dp-dr or dp-fqe", ErrMethod, d.method, p.EpisodeHorizon)
-	}
-	if err := d.startable(); err != nil {
-		return nil, err
-	}
-	if err := d.answersOutcome(); err != nil {
-		return nil, err
+	for _, check := range []func() error{d.usesAll, d.roundable, d.startable, d.answersOutcome} {
+		if err := check(); err != nil {
+			return nil, err
+		}
 	}
 	d.public = p.clone()
 	plan := &Plan{Method: d.method, Event: d.event, Privacy: p.clone().Privacy, Expected: d.summary.expected, Facts: p.facts(), draft: d}
@@ -143,11 +133,11 @@ func newPlan(d draft) (*Plan, error) {
 		plan.Notes = append(plan.Notes, fmt.Sprintf("Method auto chose %s: %s.", d.method, p.chosen))
 	}
 	plan.Notes = append(plan.Notes, d.summary.heading...)
-	if p.Privacy != nil && p.largeDelta() {
+	if p.largeDelta() {
 		plan.Notes = append(plan.Notes, p.words("Delta is not below 1/persons: such a guarantee permits a release that publishes the data of a person outright."))
 	}
 	plan.Notes = append(plan.Notes, d.summary.notes...)
-	if p.Privacy == nil {
+	if !p.private() {
 		if p.BehaviorPrecision > 0 && !p.onPolicy() {
 			plan.Notes = append(plan.Notes, "Recorded probabilities are used as they stand; nothing here allows for their precision.")
 		}
@@ -171,23 +161,21 @@ func (d draft) answersOutcome() error {
 		return nil
 	case p.Outcome != nil:
 		return fmt.Errorf("%w: data.outcome asks for survival, which %s does not estimate; use dp-survival, or leave the key out", ErrMethod, d.method)
-	case p.Privacy != nil && p.Privacy.NoiseFamily != "" && p.Privacy.NoiseFamily != GaussianNoise && !d.laplace:
+	case p.guarantee().NoiseFamily != "" && p.guarantee().NoiseFamily != GaussianNoise && !d.laplace:
 		return fmt.Errorf("%w: privacy.noise_family is %s, and the noise of %s is Gaussian here; dp-survival, and, of dp-is, dp-pdis and dp-wis, the mean return of the logged policy without by and estimated probabilities of one decision in cells, have several", ErrMethod, p.Privacy.NoiseFamily, d.method)
 	}
 	return nil
 }
 
-// estimatesNothing refuses probabilities that are to be estimated in vain.
-func (p Public) estimatesNothing(method string) error {
-	return fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, method)
-}
-
-// adjacency is that of the guarantee; 0 where there is none.
-func (p *Plan) adjacency() dp.Adjacency {
-	if p.public.Privacy == nil {
-		return 0
+// usesAll refuses probabilities that are to be estimated in vain, and episodes that end sooner than values of states.
+func (d draft) usesAll() error {
+	switch p := d.public; {
+	case p.estimates() && !d.estimates:
+		return fmt.Errorf("%w: %s does not estimate the probabilities of logged actions; only dp-is, dp-pdis, dp-wis and dp-dr do, off-policy; give the probabilities, or leave data.behavior out where nothing divides by them", ErrMethod, d.method)
+	case p.EpisodeHorizon > 0 && d.bootstraps:
+		return fmt.Errorf("%w: %s gives values of states, whatever the number of decisions that are left, and would go on after decision %d (problem.episode_horizon); leave the key out, or use dp-is, dp-pdis, dp-wis, dp-dr or dp-fqe", ErrMethod, d.method, p.EpisodeHorizon)
 	}
-	return p.public.Privacy.Adjacency
+	return nil
 }
 
 // cloneEvent copies an event through its JSON form, so that nobody else holds a
@@ -252,10 +240,11 @@ func (p *Plan) Guessable() bool { return p.guessable }
 // Check validates data against the plan and binds the two. Nothing is spent,
 // and its errors are for the curator alone.
 func (p *Plan) Check(ctx context.Context, d *trajectory.Dataset) (*Ready, error) {
-	if err := p.CheckEnds(d.Terminated != nil); err != nil {
+	sizes, err := p.sized(d)
+	if err != nil {
 		return nil, err
 	}
-	if err := p.checkPersons(d); err != nil {
+	if err := p.checkNumbers(d.Persons(), sizes); err != nil {
 		return nil, err
 	}
 	return p.bind(ctx, d)
@@ -299,31 +288,34 @@ func errEnds(method, otherwise string) error {
 		ErrData, method, otherwise)
 }
 
-func (p *Plan) checkPersons(d *trajectory.Dataset) error {
-	if p.public.Discounts && d.Discount == nil {
-		return errDiscounts
+// sized checks some of the persons, whatever their number, and counts them as [Plan.Sizes] does.
+func (p *Plan) sized(d *trajectory.Dataset) ([]int64, error) {
+	if err := p.CheckEnds(d.Terminated != nil); err != nil {
+		return nil, err
 	}
-	if d.Persons() == 0 {
+	if p.public.Discounts && d.Discount == nil {
+		return nil, errDiscounts
+	}
+	if !p.public.private() {
+		return nil, nil
+	}
+	if err := checkContributions(d, p.public); err != nil {
+		return nil, err
+	}
+	return p.Sizes(d)
+}
+
+// checkNumbers holds the number of all persons, and those in groups, against the public ones.
+func (p *Plan) checkNumbers(persons int, sizes []int64) error {
+	if persons == 0 {
 		return errNobody
 	}
-	if err := p.CheckPersons(int64(d.Persons())); err != nil || p.public.Privacy == nil {
-		return err
-	}
-	sizes, err := p.Sizes(d)
-	if err == nil {
-		err = p.CheckSizes(sizes)
-	}
-	if err != nil {
-		return err
-	}
-	return checkContributions(d, p.public)
+	return errors.Join(p.CheckPersons(int64(persons)), p.CheckSizes(sizes))
 }
 
 // CheckPersons holds the number of persons in the data against the public one.
 func (p *Plan) CheckPersons(m int64) error {
-	q := p.public.Privacy
-	switch {
-	case q == nil:
+	switch q := p.public.guarantee(); {
 	case q.Adjacency == dp.ReplaceOne && m != p.public.Persons:
 		return fmt.Errorf("%w: problem.persons says %d %ss, but the data has %d; under replace_one this number is public and must be exact: correct it, or look for missing or extra records",
 			ErrData, p.public.Persons, q.Unit, m)
@@ -408,7 +400,7 @@ func (r *Ready) Plan() *Plan { return r.plan }
 // Run redeems the receipt, draws the noise and returns the release. It runs once,
 // on a receipt that was not used before. src may be nil without privacy.
 func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Source) (*Release, error) {
-	if src == nil && r.plan.public.Privacy != nil {
+	if src == nil && r.plan.public.private() {
 		return nil, fmt.Errorf("%w: a private run needs a source of noise; use noise.NewSource", errUsed)
 	}
 	if !r.used.CompareAndSwap(false, true) {
@@ -418,7 +410,7 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	if src != nil && src.Sums() != nil {
 		redeem = paid.Continue // a source that keeps every sum before it is used
 	}
-	if err := redeem(r.plan.adjacency(), r.plan.event); err != nil {
+	if err := redeem(r.plan.public.guarantee().Adjacency, r.plan.event); err != nil {
 		return nil, err
 	}
 	release, err := r.draw(ctx, src)
@@ -432,7 +424,7 @@ func (r *Ready) Run(ctx context.Context, paid *receipt.Receipt, src *noise.Sourc
 	release.Public = r.plan.Facts
 	release.Notes = r.plan.notes(release)
 	release.Expected = r.plan.Expected
-	if r.plan.public.Privacy != nil {
+	if r.plan.public.private() {
 		release.Privacy = newStatement(r.plan)
 		release.Privacy.Charged, release.Privacy.Seeded = paid.Charged(), src.Seeded()
 		release.Disclosure = newDisclosure(r.plan, src.Seeded())

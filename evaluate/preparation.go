@@ -35,6 +35,40 @@ func (f whole) bind(ctx context.Context, all any) (draw, error) {
 	return f(ctx, all.(*trajectory.Dataset))
 }
 
+// packing is the preparation of a method that looks at rows once all of them are packed.
+type packing func(ctx context.Context, all packed) (draw, error)
+
+// packed are the rows of persons, part by part.
+type packed struct {
+	parts []*value.Part
+	// names of persons, nil where they have none.
+	names func() []string
+}
+
+func (p packed) persons() (n int) {
+	for _, part := range p.parts {
+		n += part.Persons()
+	}
+	return n
+}
+
+func (packing) part(d *trajectory.Dataset, _ [][]float64, alone bool) (any, error) {
+	if alone {
+		return packed{[]*value.Part{value.Keep(d, [][]float64{nil})}, func() []string { return d.PersonID }}, nil
+	}
+	return packed{parts: []*value.Part{value.Pack(d, [][]float64{nil})}}, nil
+}
+
+func (packing) join(all, next any) any {
+	a := all.(packed)
+	a.parts = append(a.parts, next.(packed).parts...)
+	return a
+}
+
+func (packing) bytes(any) int64 { return math.MaxInt64 } // workers on shards have none
+
+func (f packing) bind(ctx context.Context, all any) (draw, error) { return f(ctx, all.(packed)) }
+
 // keeping is the preparation of a method that looks at persons one by one, and keeps a K of them.
 type keeping[K any] struct {
 	look  func(d *trajectory.Dataset, rho [][]float64, alone bool) (K, error)
@@ -106,15 +140,12 @@ func (m byPerson) size(of people) (n int64) {
 	return n
 }
 
-// perPolicy are the public facts towards every policy, and their names.
-func (p Public) perPolicy() (each []Public, names []string) {
-	if p.Targets == nil {
-		return []Public{p}, []string{""}
+// named says of which policy an error is, where there are several.
+func (t *Targets) named(i int, err error) error {
+	if err == nil || t.alone {
+		return err
 	}
-	for _, a := range p.Targets.Policies {
-		each, names = append(each, p.toward(a.Policy)), append(names, a.Name)
-	}
-	return each, names
+	return fmt.Errorf("targets: %s: %w", t.Policies[i].Name, err)
 }
 
 // look validates persons and keeps what is kept of them.
@@ -124,22 +155,21 @@ func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (peop
 			return people{}, err
 		}
 	}
-	if m.estimates {
-		d = certain(d)
+	if m.estimates { // ratios are divided later
+		certain := *d
+		certain.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
+		d = &certain
 	}
-	each, names := m.public.perPolicy()
-	part, ratios := make([]*value.Sample, len(each)), make([][]float64, len(each))
-	for i, p := range each {
+	t := m.public.targets()
+	part, ratios := make([]*value.Sample, len(t.Policies)), make([][]float64, len(t.Policies))
+	for i, a := range t.Policies {
 		var known []float64
 		if rho != nil {
 			known = rho[i]
 		}
-		s, err := sampleWith(known, d, p.featureless())
-		if err != nil && names[i] != "" {
-			err = fmt.Errorf("targets: %s: %w", names[i], err)
-		}
+		s, err := sampleWith(known, a.Policy, d, m.public.featureless())
 		if err != nil {
-			return people{}, err
+			return people{}, t.named(i, err)
 		}
 		part[i], ratios[i] = s, s.Rho
 	}
@@ -197,40 +227,32 @@ func (m byPerson) ready(all people) (draw, error) {
 // samples are those of every policy.
 func (m byPerson) samples(rows []*value.Part) (*value.Samples, error) {
 	var of []value.Options
-	each, _ := m.public.perPolicy()
-	for _, p := range each {
-		of = append(of, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target})
+	for _, a := range m.public.targets().Policies {
+		of = append(of, value.Options{Gamma: m.public.Gamma, Features: m.public.Features, Policy: a.Policy})
 	}
 	return value.NewSamples(rows, of...)
-}
-
-// certain is a dataset whose logged actions have probability 1, for ratios to be divided later.
-func certain(d *trajectory.Dataset) *trajectory.Dataset {
-	out := *d
-	out.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
-	return &out
 }
 
 // sampleFor validates the data against the target policy and the features, for
 // the curator, and builds what the estimators work on. Of a private run it asks
 // nothing of all rows together: to fail there would tell of them.
 func sampleFor(d *trajectory.Dataset, p Public) (*value.Sample, error) {
-	return sampleWith(nil, d, p)
+	return sampleWith(nil, p.Target, d, p)
 }
 
-// sampleWith is sampleFor where the ratios may be known.
-func sampleWith(rho []float64, d *trajectory.Dataset, p Public) (*value.Sample, error) {
-	if rho == nil && !policy.OnPolicy(p.Target) {
+// sampleWith is sampleFor towards a policy, where the ratios may be known.
+func sampleWith(rho []float64, target policy.Policy, d *trajectory.Dataset, p Public) (*value.Sample, error) {
+	if rho == nil && !policy.OnPolicy(target) {
 		rho = make([]float64, d.Rows())
-		if err := policy.CheckedRatios(rho, p.Target, d); err != nil {
+		if err := policy.CheckedRatios(rho, target, d); err != nil {
 			return nil, err
 		}
 	}
-	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: p.Target, Ratios: rho})
+	s, err := value.NewSample(d, value.Options{Gamma: p.Gamma, Features: p.Features, Policy: target, Ratios: rho})
 	if err != nil {
 		return nil, err
 	}
-	if p.Privacy == nil && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
+	if !p.private() && s.Rho != nil && !slices.ContainsFunc(s.Rho, func(r float64) bool { return r > 0 }) {
 		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
 	}
 	return s, nil

@@ -41,6 +41,9 @@ func (q *Privacy) noise() mechanism.Noise {
 
 // validatePrivacy checks what a guarantee needs of the public facts.
 func (p Public) validatePrivacy() error {
+	if !p.private() {
+		return nil
+	}
 	q := p.Privacy
 	if err := q.Unit.validate(); err != nil {
 		return err
@@ -79,4 +82,4 @@ func (p Public) validatePrivacy() error {
 
 // largeDelta tells of a delta that would allow a release which publishes one
 // person outright.
-func (p Public) largeDelta() bool { return p.Privacy.Budget.Delta >= 1/float64(p.Persons) }
+func (p Public) largeDelta() bool { return p.guarantee().Budget.Delta >= 1/float64(p.Persons) }

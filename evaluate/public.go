@@ -162,8 +162,8 @@ func copied[T any](p *T) *T {
 // has it can plan again.
 func (p Public) asking(m Estimator) Public {
 	p = p.clone()
-	if p.Targets != nil && p.Target == nil {
-		p.Target = p.Targets.first()
+	if p.Target == nil {
+		p.Target = p.targets().first()
 	}
 	if p.parameters != nil {
 		return p
@@ -176,12 +176,6 @@ func (p Public) asking(m Estimator) Public {
 // because is a copy for the method that auto chose, and says why.
 func (p Public) because(why string) Public {
 	p.chosen = why
-	return p
-}
-
-// toward is a copy with a policy to evaluate.
-func (p Public) toward(target policy.Policy) Public {
-	p.Target = target
 	return p
 }
 
@@ -261,15 +255,13 @@ func (p Public) Validate() error {
 			return err
 		}
 	}
-	if p.Targets != nil {
-		if err := p.Targets.validate(); err != nil {
-			return err
-		}
+	if err := p.targets().validate(); err != nil {
+		return err
 	}
 	if p.Target == nil {
 		return fmt.Errorf("%w: target is missing; use {kind: logged} to evaluate the policy that made the data", ErrPublic)
 	}
-	if p.Behavior != nil {
+	if p.estimates() {
 		if err := p.Behavior.validate(p.Features); err != nil {
 			return err
 		}
@@ -282,18 +274,13 @@ func (p Public) Validate() error {
 			return err
 		}
 	}
-	if p.By != nil {
-		if err := p.By.validate(p); err != nil {
-			return err
-		}
+	if err := p.By.validate(p); err != nil {
+		return err
 	}
 	if p.Outcome != nil {
 		if err := p.Outcome.validate(p); err != nil {
 			return err
 		}
-	}
-	if p.Privacy == nil {
-		return nil
 	}
 	return p.validatePrivacy()
 }
@@ -337,15 +324,12 @@ func (p Public) decisions() int64 {
 	return p.Horizon
 }
 
-// onPolicy tells whether the target is the policy that made the data.
-func (p Public) onPolicy() bool { return policy.OnPolicy(p.Target) }
-
 // words says a sentence that is written of persons of the unit.
 func (p Public) words(text string) string { return p.unit().Words(text) }
 
 // unit is that of the guarantee.
 func (p Public) unit() Unit {
-	if p.Privacy == nil {
+	if !p.private() {
 		return Person
 	}
 	return p.Privacy.Unit
@@ -362,11 +346,8 @@ func (p Public) facts() map[string]any {
 		}
 	}
 	where(p.Discounts, "discounts", true)
-	if p.Targets != nil {
-		f["targets"] = p.Targets.fact(p.Behavior == nil)
-	} else if k := p.Target.Actions(); k > 0 {
-		f["actions"] = k
-	}
+	given(f, "targets", p.Targets.fact(!p.estimates()))
+	where(p.targets().alone && p.Target.Actions() > 0, "actions", p.Target.Actions())
 	where(len(p.parameters) > 0, "parameters", p.parameters)
 	where(p.Horizon > 0, "horizon", p.Horizon)
 	where(p.Horizon > 0 && p.Outcome == nil, "reward", p.Reward)
@@ -374,19 +355,20 @@ func (p Public) facts() map[string]any {
 	where(p.Horizon > 0 && p.Return != nil, "return_given", true)
 	where(p.Persons > 0, p.unit().count(), p.Persons)
 	where(p.Episodes > 0, "episodes", p.Episodes)
-	if p.By != nil {
-		f["by"] = p.groupsFact()
-	}
-	if p.Behavior != nil {
-		f["estimated_behavior"] = *p.Behavior
-	}
-	if p.Outcome != nil {
-		f["outcome"] = *p.Outcome
-	}
+	given(f, "by", p.groupsFact())
+	given(f, "estimated_behavior", p.Behavior)
+	given(f, "outcome", p.Outcome)
 	where(p.Start != nil, "first_states", p.Start)
 	where(p.OneDecision && p.Horizon > 1, "one_decision", true)
 	where(p.EpisodeHorizon > 0, "episode_horizon", p.EpisodeHorizon)
 	where(p.Complete, "records", "complete")
 	where(p.BehaviorPrecision > 0, "behavior_precision", p.BehaviorPrecision)
 	return f
+}
+
+// given adds what is pointed to; nothing of nil.
+func given[T any](facts map[string]any, name string, fact *T) {
+	if fact != nil {
+		facts[name] = *fact
+	}
 }

@@ -13,13 +13,64 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// quantity is one number that a release answers with: the value of a policy, or the
-// difference of two values. It is a clipped sum of its own, of what a person adds to it, with
-// limits that follow from the noisy sum; all of it is fixed before data are seen.
+// asked is one number that is asked for: a combination of the values of policies, which
+// [Targets.asked] lists, or the value in a group of persons.
+type asked struct {
+	name string
+	kind AnswerKind
+	of   []term
+}
+
+// term is a policy, by its place, and how often its value counts: less than 0 times where it is
+// subtracted.
+type term struct {
+	policy int
+	times  float64
+}
+
+// total is how often values count in all.
+func (a asked) total() (sum float64) {
+	for _, x := range a.of {
+		sum += math.Abs(x.times)
+	}
+	return sum
+}
+
+// within is the range of the combination of numbers in a range.
+func (a asked) within(r facts.Range) (out facts.Range) {
+	for _, x := range a.of {
+		low, high := x.times*r.Min, x.times*r.Max
+		out.Min, out.Max = out.Min+min(low, high), out.Max+max(low, high)
+	}
+	return out
+}
+
+// logged is the part of the weight that the logged policy has, whose weight is 1.
+func (a asked) logged(t *Targets) (part float64) {
+	for _, x := range a.of {
+		if policy.OnPolicy(t.Policies[x.policy].Policy) {
+			part += math.Abs(x.times)
+		}
+	}
+	return part / a.total()
+}
+
+// disjoint tells that no episode has a weight above 0 under two of the policies.
+func (a asked) disjoint(t *Targets) bool {
+	for i, x := range a.of {
+		for _, y := range a.of[:i] {
+			if !disjoint(t.Policies[x.policy].Policy, t.Policies[y.policy].Policy) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// quantity is one that a release answers with. It is a clipped sum of its own, of what a person
+// adds to it, with limits that follow from the noisy sum; all of it is fixed before data are seen.
 type quantity struct {
-	name     string
-	kind     AnswerKind
-	policies []int // places of the one policy, or of the two
+	asked
 	// values are the places, among the answers, of the two values that a contrast is made
 	// of; nil where the answer is a release of its own.
 	values []int
@@ -46,19 +97,16 @@ func (q *quantity) stages(part float64) scalar.Stages {
 func (t *Targets) quantities(p Public, of vouched, subtract bool) []quantity {
 	apart := t.differences()
 	var out []quantity
-	for i, a := range t.intervals() {
-		q := quantity{name: a.name, kind: OfPolicy}
-		for _, name := range a.policies {
-			q.policies = append(q.policies, t.place(name))
-		}
-		if len(a.policies) == 2 {
-			q.kind = OfContrast
+	for _, a := range t.asked() {
+		q := quantity{asked: a}
+		if a.kind == OfContrast {
 			if subtract {
 				q.values = t.fromValues(q)
 			}
 			if q.values == nil {
-				q.apart = t.apart(p, of, &q, apart[i-len(t.Levels)])
+				q.apart = t.apart(p, of, &q, apart[0])
 			}
+			apart = apart[1:]
 		}
 		out = append(out, q)
 	}
@@ -98,16 +146,14 @@ func (t *Targets) drawing(k int) policy.Policy {
 // apart is the form of a contrast by the difference of weights, and notes how large weights are;
 // nil where that form needs what is not known, or has the wider range.
 func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceBound) *scalar.Difference {
-	first, second := t.Policies[q.policies[0]].Policy, t.Policies[q.policies[1]].Policy
-	logged := policy.OnPolicy(first) || policy.OnPolicy(second)
 	switch {
-	case b == nil || b.Distance == 0 || p.Behavior != nil || p.Discounts:
+	case b == nil || b.Distance == 0 || p.estimates() || p.Discounts:
 		return nil
-	case logged && (of.confounding > 1 || of.precision > 0): // its ratio is 1, and the other is lowered
+	case q.logged(t) > 0 && (of.confounding > 1 || of.precision > 0): // its ratio is 1, and the other is lowered
 		return nil
 	}
 	d := &scalar.Difference{Distance: b.Distance, Steps: of.steps, Whole: of.whole, Span: scalar.Full}
-	if d.Range().Width() > mirrored(of.within).Width() {
+	if d.Range().Width() > q.within(of.within).Width() {
 		return nil
 	}
 	q.most, q.square = math.Inf(1), math.Inf(1)
@@ -125,7 +171,7 @@ func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceB
 // besideOne bounds the product of the ratios of all decisions but one, and its mean square;
 // step by step the mean over decisions t of those up to t, each of which counts t + 1 times.
 func (p Public) besideOne(of vouched) (largest, square float64) {
-	if of.weights.largest > largestKnown || p.Design == nil {
+	if of.weights.largest > largestKnown { // as it is without a design
 		return math.Inf(1), math.Inf(1)
 	}
 	d, decisions := p.Design, p.decisions()
@@ -155,67 +201,61 @@ func (p Public) besideOne(of vouched) (largest, square float64) {
 // bind fixes the range of the quantity and the caps on a person's weight in it.
 func (q *quantity) bind(t *Targets, of vouched, b scalar.Bounds, cap float64) {
 	q.bounds = b
-	q.bounds.Usable = len(q.policies) == 1 && policy.OnPolicy(t.Policies[q.policies[0]].Policy)
-	if q.kind == OfContrast {
-		q.bounds.Range, q.bounds.Public.Returns, q.bounds.SelfNormalised = mirrored(of.within), mirrored(b.Public.Returns), false
-		if q.apart != nil {
-			q.bounds.Range = q.apart.Range()
-			within := &q.bounds.Public.Returns
-			within.Min, within.Max = within.Clamp(q.bounds.Range.Min), within.Clamp(q.bounds.Range.Max)
-		}
+	q.bounds.Usable = q.logged(t) == 1
+	q.bounds.Range, q.bounds.Public.Returns = q.within(of.within), q.within(b.Public.Returns)
+	q.bounds.SelfNormalised = b.SelfNormalised && len(q.of) == 1
+	if q.apart != nil {
+		q.bounds.Range = q.apart.Range()
+		within := &q.bounds.Public.Returns
+		within.Min, within.Max = within.Clamp(q.bounds.Range.Min), within.Clamp(q.bounds.Range.Max)
 	}
 	q.bounds.Caps = scalar.ClipRanges{Above: q.cap(t, cap)}
 }
 
 // cap is a public cap on a person's weight, where most is that of one policy: the weight of
-// the logged policy is 1, and that of a contrast the mean of the weights of both.
+// the logged policy is 1, and that of a combination the mean of the weights of all.
 func (q *quantity) cap(t *Targets, most float64) float64 {
-	of := func(k int) float64 {
-		if policy.OnPolicy(t.Policies[k].Policy) {
-			return 1
-		}
-		return most
-	}
-	switch {
-	case q.apart != nil:
+	if q.apart != nil {
 		return max(min(most, q.most), 1)
-	case len(q.policies) == 1:
-		return of(q.policies[0])
 	}
-	a, b := q.policies[0], q.policies[1]
-	if disjoint(t.Policies[a].Policy, t.Policies[b].Policy) {
-		return most / 2
+	sum, largest := 0.0, 0.0
+	for _, x := range q.of {
+		one := math.Abs(x.times) * most
+		if policy.OnPolicy(t.Policies[x.policy].Policy) {
+			one = math.Abs(x.times)
+		}
+		sum, largest = sum+one, max(largest, one)
 	}
-	return (of(a) + of(b)) / 2
+	if q.disjoint(t) {
+		sum = largest
+	}
+	return sum / q.total()
 }
 
 // weights are those in the quantity where w bounds the ones of every policy: that of the
-// logged policy is 1, and that of a contrast the mean of both. The law is a guess.
+// logged policy is 1, and that of a combination the mean of all. The law is a guess.
 func (q *quantity) weights(t *Targets, w weightBound) weightBound {
-	logged := func(k int) bool { return policy.OnPolicy(t.Policies[k].Policy) }
+	logged, n := q.logged(t), float64(len(q.of))
 	switch {
 	case q.apart != nil:
 		return weightBound{q.most, q.square, []scalar.Atom{{Weight: q.square, Share: 1 / q.square}}}
-	case len(q.policies) == 1 && logged(q.policies[0]):
+	case logged == 1:
 		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}}
-	case len(q.policies) == 1:
-		return w
 	}
-	a, b := q.policies[0], q.policies[1]
-	out := weightBound{largest: q.cap(t, w.largest), square: w.square}
-	switch {
-	case disjoint(t.Policies[a].Policy, t.Policies[b].Policy): // one of both weights is 0
-		out.square /= 2
-		for _, x := range w.law {
-			out.law = append(out.law, scalar.Atom{Weight: max(x.Weight/2, 1), Share: min(2*x.Share, 1)})
+	out := weightBound{largest: q.cap(t, w.largest)}
+	if n > 1 && q.disjoint(t) { // of all weights one is above 0
+		for _, x := range q.of {
+			out.square += w.square * (x.times / q.total()) * (x.times / q.total())
 		}
-	case logged(a) || logged(b):
-		out.square = (out.square + 3) / 4
 		for _, x := range w.law {
-			out.law = append(out.law, scalar.Atom{Weight: (x.Weight + 1) / 2, Share: x.Share})
+			out.law = append(out.law, scalar.Atom{Weight: max(x.Weight/n, 1), Share: min(n*x.Share, 1)})
 		}
-	default:
-		out.law = w.law
+		return out
+	}
+	rest := 1 - logged
+	out.square = logged*logged + 2*logged*rest + rest*rest*w.square
+	for _, x := range w.law {
+		out.law = append(out.law, scalar.Atom{Weight: logged + rest*x.Weight, Share: x.Share})
 	}
 	return out
 }
@@ -227,8 +267,8 @@ func (t *Targets) fromValues(q quantity) []int {
 		return nil
 	}
 	var out []int
-	for _, k := range q.policies {
-		i := slices.Index(t.Levels, t.Policies[k].Name)
+	for _, x := range q.of {
+		i := slices.Index(t.Levels, t.Policies[x.policy].Name)
 		if i < 0 {
 			return nil
 		}
@@ -236,9 +276,6 @@ func (t *Targets) fromValues(q quantity) []int {
 	}
 	return out
 }
-
-// mirrored is the range of a difference of two numbers in a range.
-func mirrored(r facts.Range) facts.Range { return facts.Range{Min: -r.Width(), Max: r.Width()} }
 
 // contributions are what every person adds to the value of each policy.
 type contributions struct {
@@ -254,8 +291,8 @@ func (c contributions) bindable(quantities []quantity, d *trajectory.Dataset) er
 		if q.apart == nil {
 			continue
 		}
-		for _, k := range q.policies {
-			if _, err := c.targets.drawing(k).Bind(d); err != nil {
+		for _, x := range q.of {
+			if _, err := c.targets.drawing(x.policy).Bind(d); err != nil {
 				return fmt.Errorf("targets: %s: %w", q.name, err)
 			}
 		}
@@ -280,7 +317,7 @@ func (c contributions) each(xz [][]float64, part []*value.Sample, of vouched, qu
 
 // differ writes what every person of a part adds to a contrast by the difference of weights.
 func (c contributions) differ(x, z []float64, part []*value.Sample, q quantity, s scalar.Span) error {
-	k, l := q.policies[0], q.policies[1]
+	k, l := q.of[0].policy, q.of[1].policy
 	distance, err := scalar.Distances(part[k].Data, c.targets.drawing(k), c.targets.drawing(l), q.apart.Distance)
 	if err == nil {
 		q.apart.From(s).Contributions(x, z, part[k], part[l], distance)
@@ -288,43 +325,52 @@ func (c contributions) differ(x, z []float64, part []*value.Sample, q quantity, 
 	return err
 }
 
-// from is what everybody adds to a contrast where outcomes are shares of a span.
+// from is what everybody adds to a quantity where outcomes are shares of a span.
 func (c contributions) from(i int, q quantity, s scalar.Span) (x, z []float64) {
 	if at, ok := c.apart[i]; ok && s == scalar.Full {
 		return c.xz[at], c.xz[at+1]
 	}
-	k, l := q.policies[0], q.policies[1]
-	xk, zk, xl, zl := c.xz[2*k], c.xz[2*k+1], c.xz[2*l], c.xz[2*l+1]
-	x, z = make([]float64, len(xk)), make([]float64, len(xk))
-	if q.apart != nil {
-		for walk, at := c.rows.Walk(), 0; at < len(x); {
-			part, _ := walk.Of(at)
-			end := at + part[0].Persons()
-			if err := c.differ(x[at:end], z[at:end], part, q, s); err != nil {
-				panic(err) // the policies were bound to these columns
-			}
-			at = end
+	if q.apart == nil {
+		return c.combined(q.of, s)
+	}
+	x, z = make([]float64, len(c.xz[0])), make([]float64, len(c.xz[0]))
+	for walk, at := c.rows.Walk(), 0; at < len(x); {
+		part, _ := walk.Of(at)
+		end := at + part[0].Persons()
+		if err := c.differ(x[at:end], z[at:end], part, q, s); err != nil {
+			panic(err) // the policies were bound to these columns
 		}
-		return x, z
+		at = end
 	}
-	if s != scalar.Full {
-		xk, zk = s.Measured(xk, zk)
-		xl, zl = s.Measured(xl, zl)
+	return x, z
+}
+
+// combined is what everybody adds to the values of policies together.
+func (c contributions) combined(of []term, s scalar.Span) (x, z []float64) {
+	terms := make([]scalar.Term, len(of))
+	for i, t := range of {
+		x, z = c.xz[2*t.policy], c.xz[2*t.policy+1]
+		if s != scalar.Full {
+			x, z = s.Measured(x, z)
+		}
+		terms[i] = scalar.Term{X: x, Z: z, Times: t.times}
 	}
-	scalar.Contrast(x, z, xk, zk, xl, zl)
+	if len(of) > 1 {
+		x, z = make([]float64, len(x)), make([]float64, len(x))
+		scalar.Combine(x, z, terms...)
+	}
 	return x, z
 }
 
 // estimate draws the noise of the i-th quantity.
 func (c contributions) estimate(i int, q quantity, src *noise.Source) (*scalar.Estimate, error) {
-	k := q.policies[0]
-	if q.kind != OfContrast {
-		return q.bounds.Run(c.xz[2*k], c.xz[2*k+1], src)
-	}
 	var level [2][]float64
-	if l, persons := q.policies[1], len(c.xz[2*k]); q.anchor > 0 {
-		level = [2][]float64{make([]float64, persons), make([]float64, persons)}
-		scalar.Contrast(level[0], level[1], c.xz[2*k], c.xz[2*k+1], c.xz[2*l+1], c.xz[2*l]) // the mean of both
+	if q.anchor > 0 {
+		mean := slices.Clone(q.of)
+		for k := range mean {
+			mean[k].times = math.Abs(mean[k].times)
+		}
+		level[0], level[1] = c.combined(mean, scalar.Full)
 	}
 	return q.bounds.RunFrom(level, func(s scalar.Span) (x, z []float64) { return c.from(i, q, s) }, src)
 }

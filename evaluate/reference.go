@@ -15,9 +15,8 @@ import (
 )
 
 // reference plans a method of a value function without privacy, which may bootstrap.
-func reference(method string, p Public, bootstraps bool, solve func(s *value.Sample) ([]float64, error)) (*Plan, error) {
-	of := draft{method: method, public: p, outcome: functionAgain(p, false), perState: true, bootstraps: bootstraps}
-	return bareReference(of, func(s *value.Sample) (*Release, error) {
+func reference(method string, m Estimator, p Public, bootstraps bool, solve func(s *value.Sample) ([]float64, error)) (*Plan, error) {
+	return bareReference(method, m, p, draft{outcome: functionAgain(p, false), perState: true, bootstraps: bootstraps}, func(s *value.Sample) (*Release, error) {
 		theta, err := solve(s)
 		if err != nil {
 			return nil, err
@@ -27,58 +26,46 @@ func reference(method string, p Public, bootstraps bool, solve func(s *value.Sam
 }
 
 // scalarReference is a reference that releases a number.
-func scalarReference(method string, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
+func scalarReference(method string, m Estimator, p Public, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
 	again := func(r *Release) (*Release, error) {
 		if r.estimate == nil {
 			return nil, errors.New("estimate is missing")
 		}
 		return number(r.estimate.Value, r.estimate.StdSampling), nil
 	}
-	return bareReference(draft{method: method, public: p, outcome: again}, compute)
+	return bareReference(method, m, p, draft{outcome: again}, compute)
 }
 
 // bareReference plans a method without privacy. What it releases protects nobody.
-func bareReference(of draft, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
-	p := of.public.clone()
-	if p.Privacy != nil {
-		return nil, referenceHasNoPrivacy(of.method)
-	}
-	if err := p.single(of.method); err != nil {
-		return nil, err
-	}
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
-	of.prepare = whole(func(_ context.Context, d *trajectory.Dataset) (draw, error) {
-		if p.Features != nil {
-			if err := feature.Check(p.Features, d); err != nil {
+func bareReference(method string, m Estimator, p Public, of draft, compute func(s *value.Sample) (*Release, error)) (*Plan, error) {
+	return planned(method, m, p, func(method string, p Public) (draft, error) {
+		of.prepare = whole(func(_ context.Context, d *trajectory.Dataset) (draw, error) {
+			if p.Features != nil {
+				if err := feature.Check(p.Features, d); err != nil {
+					return nil, err
+				}
+			}
+			s, err := sampleFor(d, p)
+			if err != nil {
 				return nil, err
 			}
-		}
-		s, err := sampleFor(d, p)
-		if err != nil {
-			return nil, err
-		}
-		return func(context.Context, *noise.Source) (*Release, error) {
-			r, err := compute(s)
-			if err == nil {
-				r.Diagnostics = weightFacts(s)
-				r.Notes, err = doubts(p, r)
-			}
-			return r, err
-		}, nil
+			return func(context.Context, *noise.Source) (*Release, error) {
+				r, err := compute(s)
+				if err == nil {
+					r.Diagnostics = weightFacts(s)
+					r.Notes, err = doubts(p, r)
+				}
+				return r, err
+			}, nil
+		})
+		of.method, of.public, of.outcome = method, p, referenceAgain(p, of.outcome)
+		of.summary = summary{notes: []string{referenceNote}}
+		return of, nil
 	})
-	of.public, of.outcome = p, referenceAgain(p, of.outcome)
-	of.summary = summary{notes: []string{referenceNote}}
-	return newPlan(of)
 }
 
 // referenceNote says what a release without privacy is.
 const referenceNote = "This is a reference without privacy: it may reveal the data of single persons."
-
-func referenceHasNoPrivacy(method string) error {
-	return fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, method)
-}
 
 // average is the release of a mean over persons with its standard error.
 func average(x []float64) *Release {

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -20,7 +19,7 @@ type IS struct{}
 
 // Plan implements [Estimator].
 func (IS) Plan(p Public) (*Plan, error) {
-	return scalarReference("is", p, func(s *value.Sample) (*Release, error) {
+	return scalarReference("is", IS{}, p, func(s *value.Sample) (*Release, error) {
 		num, den := make([]float64, s.Data.Persons()), make([]float64, s.Data.Persons())
 		value.ISContributions(num, den, s)
 		return average(num), nil
@@ -32,7 +31,7 @@ type PDIS struct{}
 
 // Plan implements [Estimator].
 func (PDIS) Plan(p Public) (*Plan, error) {
-	return scalarReference("pdis", p, func(s *value.Sample) (*Release, error) {
+	return scalarReference("pdis", PDIS{}, p, func(s *value.Sample) (*Release, error) {
 		x := make([]float64, s.Data.Persons())
 		value.PDISContributions(x, s)
 		return average(x), nil
@@ -45,7 +44,7 @@ type WIS struct{}
 
 // Plan implements [Estimator].
 func (WIS) Plan(p Public) (*Plan, error) {
-	return scalarReference("wis", p, func(s *value.Sample) (*Release, error) {
+	return scalarReference("wis", WIS{}, p, func(s *value.Sample) (*Release, error) {
 		v, err := value.WIS(s)
 		if err != nil {
 			return nil, err
@@ -77,7 +76,7 @@ func (m DR) Plan(p Public) (*Plan, error) {
 	if m.Prior < 0 {
 		return nil, fmt.Errorf("%w: dr: prior is %v; want 0 or above", ErrMethod, m.Prior)
 	}
-	return scalarReference("dr", p.asking(m), func(s *value.Sample) (*Release, error) {
+	return scalarReference("dr", m, p, func(s *value.Sample) (*Release, error) {
 		q, err := m.model(s)
 		if err != nil {
 			return nil, err
@@ -133,7 +132,7 @@ type LSW struct {
 
 // Plan implements [Estimator].
 func (m LSW) Plan(p Public) (*Plan, error) {
-	return reference("lsw", p.asking(m), false, value.LSW{Weights: m.Weights}.Solve)
+	return reference("lsw", m, p, false, value.LSW{Weights: m.Weights}.Solve)
 }
 
 // LSL is visit-weighted, penalised least squares on first-visit returns, without
@@ -147,7 +146,7 @@ type LSL struct {
 
 // Plan implements [Estimator].
 func (m LSL) Plan(p Public) (*Plan, error) {
-	return reference("lsl", p.asking(m), false, value.LSL{Weights: m.Weights, Lambda: cmp.Or(m.Lambda, defaultLambda)}.Solve)
+	return reference("lsl", m, p, false, value.LSL{Weights: m.Weights, Lambda: cmp.Or(m.Lambda, defaultLambda)}.Solve)
 }
 
 // LSTD is least-squares temporal differences, without privacy ([value.LSTD]).
@@ -162,7 +161,7 @@ func (m LSTD) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reference("lstd", p.asking(m), true, value.LSTD{Weighting: weighting}.Solve)
+	return reference("lstd", m, p, true, value.LSTD{Weighting: weighting}.Solve)
 }
 
 // GTD2 is gradient temporal-difference learning, without privacy ([value.GTD2]):
@@ -185,7 +184,6 @@ type GTD2 struct {
 
 // Plan implements [Estimator].
 func (m GTD2) Plan(p Public) (*Plan, error) {
-	p = p.asking(m)
 	weighting, err := weightingNamed("gtd2", m.Weighting)
 	if err != nil {
 		return nil, err
@@ -209,7 +207,7 @@ func (m GTD2) Plan(p Public) (*Plan, error) {
 		Steps: cmp.Or(m.Steps, defaultSteps), StepTheta: cmp.Or(m.StepTheta, step), StepW: cmp.Or(m.StepW, step),
 		Weighting: weighting, Average: true,
 	}
-	return reference("gtd2", p, true, func(s *value.Sample) ([]float64, error) { return solver.SolveSeeded(s, m.Seed) })
+	return reference("gtd2", m, p, true, func(s *value.Sample) ([]float64, error) { return solver.SolveSeeded(s, m.Seed) })
 }
 
 // WISLSTD is off-policy LSTD(lambda) with weighted importance sampling, without
@@ -229,7 +227,7 @@ func (m WISLSTD) Plan(p Public) (*Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return reference("wis-lstd", p.asking(m), true, value.WISLSTD{Lambda: m.Lambda, Weighting: weighting, Ridge: m.Ridge}.Solve)
+	return reference("wis-lstd", m, p, true, value.WISLSTD{Lambda: m.Lambda, Weighting: weighting, Ridge: m.Ridge}.Solve)
 }
 
 // weightingNamed reads a weighting that is by transition where nothing is said.
@@ -256,18 +254,12 @@ type KaplanMeier struct {
 }
 
 // Plan implements [Estimator].
-func (m KaplanMeier) Plan(p Public) (*Plan, error) {
-	const method = "survival"
-	p = p.asking(m)
-	if p.Privacy != nil {
-		return nil, referenceHasNoPrivacy(method)
-	}
-	if err := errors.Join(p.single(method), p.Validate()); err != nil {
-		return nil, err
-	}
+func (m KaplanMeier) Plan(p Public) (*Plan, error) { return planned("survival", m, p, m.draft) }
+
+func (m KaplanMeier) draft(method string, p Public) (draft, error) {
 	q, err := DPSurvival{Until: m.Until, Control: m.Control, MaxWeight: m.MaxWeight}.question(method, p)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	q.capWeights(m.MaxWeight)
 	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
@@ -308,8 +300,8 @@ func (m KaplanMeier) Plan(p Public) (*Plan, error) {
 		}
 		return q.reference(counts, unusable)
 	}
-	return newPlan(draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: whole(prepare), outcome: again,
-		summary: p.designed().and(summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)})})
+	return draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: whole(prepare), outcome: again,
+		summary: p.designed().and(summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)})}, nil
 }
 
 // unusableName is the diagnostic that counts persons whom a reference leaves out.
@@ -330,20 +322,13 @@ type ReturnDistribution DPDistribution
 
 // Plan implements [Estimator].
 func (m ReturnDistribution) Plan(p Public) (*Plan, error) {
-	const method = "distribution"
-	p = p.asking(m)
-	if p.Privacy != nil {
-		return nil, referenceHasNoPrivacy(method)
-	}
-	if err := errors.Join(p.single(method), p.byRatio(method)); err != nil {
-		return nil, err
-	}
-	if err := p.Validate(); err != nil {
-		return nil, err
-	}
+	return planned("distribution", m, p, m.draft)
+}
+
+func (m ReturnDistribution) draft(method string, p Public) (draft, error) {
 	q, err := DPDistribution(m).question(method, p)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	prepare := func(_ context.Context, d *trajectory.Dataset) (draw, error) {
 		s, err := sampleFor(d, p)
@@ -352,8 +337,8 @@ func (m ReturnDistribution) Plan(p Public) (*Plan, error) {
 		}
 		return func(context.Context, *noise.Source) (*Release, error) { return q.release(q.exactly(s)) }, nil
 	}
-	return newPlan(draft{method: method, public: p, prepare: whole(prepare), outcome: q.again, needsEnds: p.decisions() > 1,
-		summary: summary{facts: map[string]any{"ends": q.Ends}, notes: q.meaning()}})
+	return draft{method: method, public: p, prepare: whole(prepare), outcome: q.again, needsEnds: p.decisions() > 1,
+		summary: summary{facts: map[string]any{"ends": q.Ends}, notes: q.meaning()}}, nil
 }
 
 // exactly is the sum of masses without noise.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -35,18 +36,19 @@ func (r rounds) sum(k int) (*mechanism.VectorSum, error) {
 // prepare asks for everybody's numbers once before anything is spent, with zeros for
 // the noisy sums, to find a method that is not pure, and one that fails for more
 // persons than may add zero. Its errors are for the curator.
-func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error) {
+func (r rounds) prepare(ctx context.Context, all packed) (draw, error) {
 	var zeros [][]float64
+	persons := all.persons()
 	for k, round := range r.Rounds {
-		if err := checkCapacity(d.Persons(), round.Dim); err != nil {
+		if err := checkCapacity(persons, round.Dim); err != nil {
 			return nil, err
 		}
-		f, err := r.collect(ctx, k, zeros, d, 0, d.Persons(), func([]float64) error { return nil })
+		f, err := r.collect(ctx, k, zeros, all.parts, func([]float64) error { return nil })
 		if err != nil {
 			return nil, err
 		}
 		if most := r.mayFail(); f.persons > most {
-			return nil, fmt.Errorf("%w: %s, round %d: Contribution fails for %d of %d persons, and %d may add zero for that (may_fail %g); for the first of them: %w", ErrMethod, r.Method, k, f.persons, d.Persons(), most, r.tolerated(), f.first)
+			return nil, fmt.Errorf("%w: %s, round %d: Contribution fails for %d of %d persons, and %d may add zero for that (may_fail %g); for the first of them: %w", ErrMethod, r.Method, k, f.persons, persons, most, r.tolerated(), f.first)
 		}
 		zeros = append(zeros, make([]float64, round.Dim))
 	}
@@ -57,7 +59,7 @@ func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error
 			if err != nil {
 				return nil, err
 			}
-			if _, err := r.collect(ctx, k, sums, d, 0, d.Persons(), sum.Add); err != nil {
+			if _, err := r.collect(ctx, k, sums, all.parts, sum.Add); err != nil {
 				return nil, err
 			}
 			noisy, _, err := sum.Release(src)
@@ -70,35 +72,47 @@ func (r rounds) prepare(ctx context.Context, d *trajectory.Dataset) (draw, error
 	}, nil
 }
 
-// collect hands what each of the persons from..to-1 adds in round k to add, one after another
+// collect hands what each person adds in round k to add, part by part and one after another
 // in an order of chance. Then it asks for all of it again, in the opposite order: code that
 // keeps something from one person to the next betrays itself, unless it hides it. It returns
 // for whom the code failed.
-func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, d *trajectory.Dataset, from, to int, add func([]float64) error) (failing, error) {
+func (r rounds) collect(ctx context.Context, k int, earlier [][]float64, parts []*value.Part, add func([]float64) error) (failing, error) {
 	var f failing
-	first, order := make([][sha256.Size]byte, to-from), anyOrder(to-from)
-	for some := range slices.Chunk(order, r.atOnce(k)) {
-		vectors, failed := r.contributions(k, earlier, d, from, some)
-		if err := ctx.Err(); err != nil {
-			return f, err
-		}
-		for j, i := range some {
-			f.add(failed[j])
-			first[i] = digest(vectors[j])
-			if err := add(vectors[j]); err != nil {
+	var orders [][]int
+	var first [][][sha256.Size]byte
+	for d := range value.Datasets(parts) {
+		digests, order := make([][sha256.Size]byte, d.Persons()), anyOrder(d.Persons())
+		orders, first = append(orders, order), append(first, digests)
+		for some := range slices.Chunk(order, r.atOnce(k)) {
+			vectors, failed := r.contributions(k, earlier, d, some)
+			if err := ctx.Err(); err != nil {
 				return f, err
+			}
+			for j, i := range some {
+				f.add(failed[j])
+				digests[i] = digest(vectors[j])
+				if err := add(vectors[j]); err != nil {
+					return f, err
+				}
 			}
 		}
 	}
-	slices.Reverse(order)
-	for some := range slices.Chunk(order, r.atOnce(k)) {
-		vectors, _ := r.contributions(k, earlier, d, from, some)
-		if err := ctx.Err(); err != nil { // what the code had at hand may be gone
-			return f, err
-		}
-		for j, i := range some {
-			if digest(vectors[j]) != first[i] {
-				return f, fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
+	parts = slices.Clone(parts)
+	slices.Reverse(parts)
+	for d := range value.Datasets(parts) {
+		last := len(orders) - 1
+		order, digests := orders[last], first[last]
+		orders, first = orders[:last], first[:last]
+		slices.Reverse(order)
+		for some := range slices.Chunk(order, r.atOnce(k)) {
+			vectors, _ := r.contributions(k, earlier, d, some)
+			if err := ctx.Err(); err != nil { // what the code had at hand may be gone
+				return f, err
+			}
+			for j, i := range some {
+				if digest(vectors[j]) != digests[i] {
+					return f, fmt.Errorf("%w: %s, round %d: a second call, in another order, made other numbers; nothing is released", ErrImpure, r.Method, k)
+				}
 			}
 		}
 	}
@@ -136,19 +150,19 @@ func (r rounds) atOnce(k int) int {
 	return 1
 }
 
-// contributions is [rounds.contribution] of some persons, counted from from.
-func (r rounds) contributions(k int, earlier [][]float64, d *trajectory.Dataset, from int, some []int) ([][]float64, []error) {
+// contributions is [rounds.contribution] of some persons.
+func (r rounds) contributions(k int, earlier [][]float64, d *trajectory.Dataset, some []int) ([][]float64, []error) {
 	vectors, failed := make([][]float64, len(some)), make([]error, len(some))
 	far, ok := r.method.(distant)
 	if !ok {
 		for j, i := range some {
-			vectors[j], failed[j] = r.contribution(k, earlier, d, from+i)
+			vectors[j], failed[j] = r.contribution(k, earlier, d, i)
 		}
 		return vectors, failed
 	}
 	people := make([]*trajectory.Dataset, len(some))
 	for j, i := range some {
-		vectors[j], people[j] = make([]float64, r.Rounds[k].Dim), onePerson(d, from+i)
+		vectors[j], people[j] = make([]float64, r.Rounds[k].Dim), onePerson(d, i)
 	}
 	for j, err := range far.Contributions(vectors, k, copies(earlier), people) {
 		vectors[j], failed[j] = settled(vectors[j], err)

@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -43,6 +44,10 @@ func TestSevenShardsOfAForeignMethodAreOne(t *testing.T) {
 	}
 	o, _ := spread{}.Outline(Public{})
 	r := rounds{Outline: o, method: spread{}, public: Public{Privacy: &Privacy{Adjacency: dp.ReplaceOne}}, noise: []float64{2}}
+	everyone := make([]int, persons)
+	for p := range everyone {
+		everyone[p] = p
+	}
 	release := func(cuts ...int) []float64 {
 		var whole *mechanism.VectorSum
 		for i := range len(cuts) - 1 {
@@ -50,7 +55,7 @@ func TestSevenShardsOfAForeignMethodAreOne(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := r.collect(context.Background(), 0, nil, d, cuts[i], cuts[i+1], shard.Add); err != nil {
+			if _, err := r.collect(context.Background(), 0, nil, []*value.Part{value.Pack(d.Take(everyone[cuts[i]:cuts[i+1]]), nil)}, shard.Add); err != nil {
 				t.Fatal(err)
 			}
 			if whole == nil {

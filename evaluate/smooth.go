@@ -65,20 +65,20 @@ type smoothRelease struct {
 	numerics smooth.Method
 }
 
-// plan makes the plan; more is what the method says beside what both say.
-func (r smoothRelease) plan(c constants, more summary) (*Plan, error) {
+// draft fixes the plan; more is what the method says beside what both say.
+func (r smoothRelease) draft(c constants, more summary) (draft, error) {
 	p := r.public
 	if err := p.cutStart(r.method); err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	dim, states := r.features.Dim(), r.features.States()
 	alpha, beta, err := c.certified(p, dim, states, r.numerics)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	release, err := smooth.Lattice(alpha, beta, p.numbers(), states, r.numerics)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	noise := alpha * r.numerics.Bound(smooth.GuessedVisits(p.Persons, states), smooth.InnerBeta(beta, states))
 	expected := Expected{RMSE: math.Hypot(noise, r.numerics.Bias()), Constant: p.Returns().Width() / 2}
@@ -94,11 +94,11 @@ func (r smoothRelease) plan(c constants, more summary) (*Plan, error) {
 		notes = append(notes, "The expected error exceeds the worst-case error of answering with the middle of the public range: at this budget the release will say almost nothing. dp-refine needs far less noise.")
 	}
 	facts := map[string]any{"clip": p.Returns(), "alpha": alpha, "beta": beta, "states": states, "dimension": dim}
-	return newPlan(draft{
+	return draft{
 		method: r.method, public: p, event: release.Event(dim), outcome: functionAgain(p, false), perState: true,
 		prepare: r.preparation(release),
 		summary: summary{facts: facts, expected: expected, notes: notes}.and(more),
-	})
+	}, nil
 }
 
 // preparation binds a release to data, of which it keeps the sums.
@@ -135,9 +135,6 @@ func (r smoothRelease) preparation(release mechanism.Smooth) preparation {
 // finiteProblem checks the public side of a method that is based on first visits, and the
 // public weights by state, which it fills in. The numerics are still to be set.
 func finiteProblem(method string, p Public, given []float64) (r smoothRelease, weights []float64, err error) {
-	if err := needPrivacy(method, p); err != nil {
-		return r, nil, err
-	}
 	finite, ok := p.Features.(feature.Finite)
 	if !ok {
 		return r, nil, fmt.Errorf("%w: %s averages returns by state: features must be of kind tabular or aggregate", ErrMethod, method)
@@ -200,13 +197,15 @@ type DPLSW struct {
 }
 
 // Plan implements [Estimator].
-func (m DPLSW) Plan(p Public) (*Plan, error) {
-	r, weights, err := finiteProblem("dp-lsw", p.asking(m), m.Weights)
+func (m DPLSW) Plan(p Public) (*Plan, error) { return planned("dp-lsw", m, p, m.draft) }
+
+func (m DPLSW) draft(method string, p Public) (draft, error) {
+	r, weights, err := finiteProblem(method, p, m.Weights)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	r.numerics = smooth.NewLSW(r.public.numbers(), r.features, weights)
-	return r.plan(constants(m.Constants), summary{})
+	return r.draft(constants(m.Constants), summary{})
 }
 
 // DPLSL is least squares on first-visit Monte Carlo returns, weighted by visits
@@ -229,26 +228,27 @@ type DPLSL struct {
 }
 
 // Plan implements [Estimator].
-func (m DPLSL) Plan(p Public) (*Plan, error) {
-	const method = "dp-lsl"
-	r, weights, err := finiteProblem(method, p.asking(m), m.Weights)
+func (m DPLSL) Plan(p Public) (*Plan, error) { return planned("dp-lsl", m, p, m.draft) }
+
+func (m DPLSL) draft(method string, p Public) (draft, error) {
+	r, weights, err := finiteProblem(method, p, m.Weights)
 	if err != nil {
-		return nil, err
+		return draft{}, err
 	}
 	l := smooth.NewLSL(r.public.numbers(), r.features, weights)
 	l.Lambda = m.Lambda
 	if l.Lambda == 0 {
 		alpha, beta, err := constants(m.Constants).rough(r.public, r.features.Dim())
 		if err != nil {
-			return nil, err
+			return draft{}, err
 		}
 		l.Lambda = l.Rule(alpha, beta)
 	}
 	if !(l.Lambda > l.Floor()) || math.IsInf(l.Lambda, 0) {
-		return nil, fmt.Errorf("%w: %s: lambda is %v; want a finite number above ||Phi||^2 max rho = %v", ErrMethod, method, l.Lambda, l.Floor())
+		return draft{}, fmt.Errorf("%w: %s: lambda is %v; want a finite number above ||Phi||^2 max rho = %v", ErrMethod, method, l.Lambda, l.Floor())
 	}
 	r.numerics = l
-	return r.plan(constants(m.Constants), summary{
+	return r.draft(constants(m.Constants), summary{
 		facts: map[string]any{"lambda": l.Lambda},
 		notes: []string{"The penalty lambda shrinks the values of rarely visited states towards 0; the expected error includes that bias, for values anywhere in the public range."},
 	})

@@ -104,7 +104,7 @@ func (e ofSums) MarshalJSON() ([]byte, error) { return json.Marshal(e.method) }
 // Plan implements [Estimator].
 func (e ofSums) Plan(p Public) (*Plan, error) {
 	p = p.asking(e)
-	if err := needPrivacy("a method of sums", p); err != nil {
+	if err := p.suits("a method of sums"); err != nil {
 		return nil, err
 	}
 	o, err := e.method.Outline(p.clone())
@@ -137,7 +137,7 @@ func (e ofSums) Plan(p Public) (*Plan, error) {
 			p.words(fmt.Sprintf(" In the check of the data, which had no noisy sums, these were at most %d persons.", r.mayFail())),
 	}
 	return newPlan(draft{
-		method: o.Method, public: p, event: gaussians(r.noise...), prepare: whole(r.prepare), outcome: r.again,
+		method: o.Method, public: p, event: gaussians(r.noise...), prepare: packing(r.prepare), outcome: r.again,
 		summary: summary{facts: facts, notes: notes},
 	})
 }

@@ -21,7 +21,7 @@ const (
 // in one arm, as they do where limits are asked for too.
 func (p Public) weighted() bool {
 	o := p.Outcome
-	return p.Targets != nil || p.Target != nil && !p.onPolicy() || o != nil && (o.Censoring == anyCensoring || o.Censoring == unanticipatedCensoring)
+	return p.Target != nil && !p.onPolicy() || o != nil && (o.Censoring == anyCensoring || o.Censoring == unanticipatedCensoring)
 }
 
 // policyTables are the policies of which survival is asked: each has the cells of an arm.
@@ -57,21 +57,22 @@ func (q *survivalQuestion) askPolicies(method string, m DPSurvival) error {
 	if _, err := weightCap(method, p, m.MaxWeight); err != nil {
 		return err
 	}
-	t := &policyTables{of: []policy.Policy{p.Target}, levels: []int{0}}
-	if !p.onPolicy() {
-		q.arms = []string{"target policy"}
+	t, a, arms := &policyTables{}, p.targets(), []string(nil)
+	for _, n := range a.Policies {
+		arms, t.of = append(arms, n.Name), append(t.of, n.Policy)
 	}
-	if a := p.Targets; a != nil {
-		q.arms, t.of, t.levels = nil, nil, nil
-		for _, n := range a.Policies {
-			q.arms, t.of = append(q.arms, n.Name), append(t.of, n.Policy)
+	for _, x := range a.asked() {
+		if x.kind == OfContrast {
+			q.Pairs = append(q.Pairs, [2]int{x.of[0].policy, x.of[1].policy})
+		} else {
+			t.levels = append(t.levels, x.of[0].policy)
 		}
-		for _, name := range a.Levels {
-			t.levels = append(t.levels, a.place(name))
-		}
-		for _, c := range a.Contrasts {
-			q.Pairs = append(q.Pairs, [2]int{a.place(c[0]), a.place(c[1])})
-		}
+	}
+	switch {
+	case !a.alone:
+		q.arms = arms
+	case !p.onPolicy():
+		q.arms = []string{"target policy"}
 	}
 	t.most = overlapping(t.of)
 	q.policies, q.Arms, q.Together, q.Overlap = t, len(t.of), len(t.levels)+len(q.Pairs), t.most > 1
@@ -85,10 +86,10 @@ func (q *survivalQuestion) askPolicies(method string, m DPSurvival) error {
 	if p.decisions() == 1 || o.Censoring == independentCensoring || o.Censoring == unanticipatedCensoring {
 		q.Form = survival.Lived
 	}
-	switch g := p.Privacy; {
+	switch {
 	case o.Strata != nil:
 		return fmt.Errorf("%w: data.outcome.strata is for curves, and only limits can be had: %s; leave strata out", ErrPublic, t.why)
-	case g != nil && g.Adjacency == dp.AddRemoveOne:
+	case p.guarantee().Adjacency == dp.AddRemoveOne:
 		return fmt.Errorf("%w: only limits can be had: %s; they divide by the number of persons, which add_remove_one hides; use replace_one", ErrPublic, t.why)
 	}
 	return nil

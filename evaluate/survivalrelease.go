@@ -47,7 +47,7 @@ func (q survivalQuestion) release(noisy []float64) (*Release, error) {
 // refuted tells whether weights under a policy are too large for right probabilities of the
 // logged actions. Where the number of persons is not public nothing tells.
 func (q survivalQuestion) refuted(noisy []float64) (mean, sd float64, wrong bool) {
-	if g := q.public.Privacy; q.policies == nil || g != nil && g.Adjacency == dp.AddRemoveOne {
+	if q.policies == nil || q.public.guarantee().Adjacency == dp.AddRemoveOne {
 		return 0, 0, false
 	}
 	for i, pi := range q.policies.of {
@@ -80,7 +80,7 @@ func (q survivalQuestion) levels() (all []int) {
 // level names the answer about an arm.
 func (q survivalQuestion) level(arm int) (name string, kind AnswerKind) {
 	switch {
-	case q.public.Targets != nil:
+	case !q.public.targets().alone:
 		return q.arms[arm], OfPolicy
 	case q.Arms == 1:
 		return valueName, OfPolicy
@@ -91,15 +91,11 @@ func (q survivalQuestion) level(arm int) (name string, kind AnswerKind) {
 // estimate is a restricted mean, one of so many that hold together.
 func (q survivalQuestion) estimate(m survival.Mean, together int) *Estimate {
 	half := m.Z * math.Hypot(m.StdSampling, m.StdPrivacy)
-	e := &Estimate{
+	return &Estimate{
 		Value: m.Value, Interval: [2]float64{m.Lower, m.Upper}, Confidence: scalar.Confidence(together),
-		StdSampling: m.StdSampling, StdPrivacy: m.StdPrivacy, Sampling: Paid,
+		StdSampling: m.StdSampling, StdPrivacy: m.StdPrivacy, Sampling: q.public.sampling(),
 		Clipping: [2]float64{max(m.Value-half-m.Lower, 0), max(m.Upper-m.Value-half, 0)},
 	}
-	if q.public.Privacy == nil {
-		e.Sampling = NotPrivate
-	}
-	return e
 }
 
 // median is the time at which a curve falls to one half, and those at which its limits do; nil
@@ -180,7 +176,7 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	if q.Missing {
 		s.notes = append(s.notes, p.words("Persons whose outcome cannot be used are counted with noise, and intervals allow for whatever became of them."))
 	}
-	if p.By != nil {
+	if p.groups().some() {
 		s.notes = append(s.notes, p.words("An arm is a group of persons that by.column names. A person whose arm is a number that by.values does not list is in no arm, and nothing is about them. A person whose arm cannot be read, which a word that is not listed is too, may be of any arm."))
 	}
 	if m.Guess == nil {
@@ -275,10 +271,7 @@ func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
 	cells := make([]float64, q.Cells())
 	strata := max(q.Strata, 1)
 	for i := range q.Arms {
-		persons := float64(q.public.Persons) / float64(q.Arms)
-		if by := q.public.By; by != nil {
-			persons = float64(by.size(i, q.public.Persons))
-		}
+		persons := float64(q.public.groups().size(i, q.public.Persons))
 		if q.policies != nil { // weights are 1 on average
 			persons = float64(q.public.Persons) / q.Weights[i]
 		}

@@ -33,6 +33,8 @@ type Targets struct {
 	// and one that learns a policy not yet.
 	bounds []*policy.DifferenceBound
 	stated bool
+	// alone tells that a single policy is in question, which has no name.
+	alone bool
 	// unanchored is that of releases whose contrasts were measured from the middle.
 	unanchored bool
 }
@@ -57,9 +59,9 @@ func (p Public) single(method string) error {
 	grouped, several := methodsWith(func(m Method) bool { return m.groups && !m.NeedOutcome }), methodsWith(func(m Method) bool { return m.several })
 	m, err := MethodNamed(method)
 	switch {
-	case p.By != nil && (err != nil || !m.groups):
+	case p.groups().some() && (err != nil || !m.groups):
 		return fmt.Errorf("%w: %s has one answer for all persons, and by asks for one of each group; use %s, or leave by out", ErrMethod, method, strings.Join(grouped, ", "))
-	case p.Targets != nil && !slices.Contains(several, method):
+	case !p.targets().alone && !slices.Contains(several, method):
 		return fmt.Errorf("%w: %s estimates one policy, and targets asks for several; use %s, or a configuration with one target for each", ErrMethod, method, strings.Join(several, ", "))
 	}
 	return nil
@@ -67,34 +69,38 @@ func (p Public) single(method string) error {
 
 // validate checks names and what is asked of them.
 func (t *Targets) validate() error {
-	names := map[string]bool{}
+	if t.alone {
+		return nil
+	}
 	for _, a := range t.Policies {
 		switch {
 		case a.Policy == nil:
 			return fmt.Errorf("%w: targets: %q is no policy", ErrPublic, a.Name)
-		case !goodName(a.Name):
-			return fmt.Errorf("%w: targets: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, a.Name, longestName)
 		case strings.Contains(" "+a.Name+" ", contrastSign):
 			return fmt.Errorf("%w: targets: a name is %q, and a hyphen between spaces is the sign of a difference; write it without the spaces", ErrPublic, a.Name)
-		case names[a.Name]:
-			return fmt.Errorf("%w: targets: two policies are named %q; give each a name of its own", ErrPublic, a.Name)
 		}
-		names[a.Name] = true
+	}
+	if err := ownNames("targets", "policies", t.names()); err != nil {
+		return err
 	}
 	if t.first() == nil {
 		return fmt.Errorf("%w: targets: every policy is the logged one; name one to compare it with", ErrPublic)
 	}
-	asked := map[string]bool{bestName: t.Best}
-	for _, a := range t.intervals() {
-		for _, name := range a.policies {
-			if !names[name] {
-				return fmt.Errorf("%w: targets: no policy is named %q, which levels or contrasts ask for; the names are %s", ErrPublic, name, strings.Join(t.names(), ", "))
-			}
+	named := slices.Clone(t.Levels)
+	for _, c := range t.Contrasts {
+		named = append(named, c[:]...)
+	}
+	for _, name := range named {
+		if t.place(name) < 0 {
+			return fmt.Errorf("%w: targets: no policy is named %q, which levels or contrasts ask for; the names are %s", ErrPublic, name, strings.Join(t.names(), ", "))
 		}
+	}
+	asked := map[string]bool{bestName: t.Best}
+	for _, a := range t.asked() {
 		switch {
 		case asked[a.name]:
 			return fmt.Errorf("%w: targets: %q is asked for twice, or the name of two answers", ErrPublic, a.name)
-		case len(a.policies) == 2 && a.policies[0] == a.policies[1]:
+		case len(a.of) == 2 && a.of[0].policy == a.of[1].policy:
 			return fmt.Errorf("%w: targets: the contrast %q is of a policy with itself", ErrPublic, a.name)
 		}
 		asked[a.name] = true
@@ -103,7 +109,7 @@ func (t *Targets) validate() error {
 }
 
 func (t *Targets) validateAnswers() error {
-	switch n := len(t.intervals()); {
+	switch n := len(t.asked()); {
 	case n == 0:
 		return fmt.Errorf("%w: targets: neither levels nor contrasts ask for anything", ErrPublic)
 	case n > mostAnswers:
@@ -112,6 +118,19 @@ func (t *Targets) validateAnswers() error {
 		return fmt.Errorf("%w: targets: which policy is best is told of those whose levels are asked for; ask for the levels of two or more", ErrPublic)
 	}
 	return t.validateChoice()
+}
+
+// ownNames wants a good name for each, and another one.
+func ownNames(section, things string, names []string) error {
+	for i, name := range names {
+		switch {
+		case !goodName(name):
+			return fmt.Errorf("%w: %s: a name is %q; want up to %d printable characters, none of them a space at either end", ErrPublic, section, name, longestName)
+		case slices.Contains(names[:i], name):
+			return fmt.Errorf("%w: %s: two %s are named %q; give each a name of its own", ErrPublic, section, things, name)
+		}
+	}
+	return nil
 }
 
 func goodName(name string) bool {
@@ -147,20 +166,14 @@ func (t *Targets) place(name string) int {
 	return slices.IndexFunc(t.Policies, func(a NamedPolicy) bool { return a.Name == name })
 }
 
-// asking is one answer that is asked for: of one policy, or of the difference of two.
-type asking struct {
-	name     string
-	policies []string
-}
-
-// intervals lists the answers that have an interval, levels first.
-func (t *Targets) intervals() []asking {
-	var out []asking
+// asked lists the quantities, each of which gets an interval, levels first.
+func (t *Targets) asked() []asked {
+	var out []asked
 	for _, name := range t.Levels {
-		out = append(out, asking{name, []string{name}})
+		out = append(out, asked{name, OfPolicy, []term{{t.place(name), 1}}})
 	}
 	for _, c := range t.Contrasts {
-		out = append(out, asking{c[0] + contrastSign + c[1], c[:]})
+		out = append(out, asked{c[0] + contrastSign + c[1], OfContrast, []term{{t.place(c[0]), 1}, {t.place(c[1]), -1}}})
 	}
 	return out
 }
@@ -198,8 +211,11 @@ type policyFact struct {
 	Constant bool `json:"constant,omitempty"`
 }
 
-func (t *Targets) fact(weighed bool) targetsFact {
-	f := targetsFact{Levels: append([]string{}, t.Levels...), Contrasts: t.Contrasts, Best: t.Best, Choose: t.Choose}
+func (t *Targets) fact(weighed bool) *targetsFact {
+	if t == nil {
+		return nil
+	}
+	f := &targetsFact{Levels: append([]string{}, t.Levels...), Contrasts: t.Contrasts, Best: t.Best, Choose: t.Choose}
 	for _, a := range t.Policies {
 		_, constant := a.Policy.(policy.Constant)
 		f.Policies = append(f.Policies, policyFact{a.Name, policy.OnPolicy(a.Policy), a.Policy.Actions(), constant})

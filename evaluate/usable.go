@@ -13,9 +13,6 @@ func (m DPIS) usable(method string, p Public) (draft, error) {
 	if m.Clip == clipAuto || m.ClipShare != 0 {
 		return draft{}, fmt.Errorf("%w: %s: on-policy a chosen clip narrows the range of returns, and an episode that is missing may be worth anything in it; leave clip and clip_share out, or, without by, set problem.records: complete if no episode was cut off and none has to be left out", ErrMethod, method)
 	}
-	if p.Behavior != nil && !p.share.some() {
-		return draft{}, p.estimatesNothing(method)
-	}
 	if p.Privacy.byLaplace() && p.share.some() {
 		return draft{}, fmt.Errorf("%w: %s: delta is 0, or the noise Laplace, and groups have Gaussian noise: set delta above 0 and noise_family to gaussian, or leave by out", dp.ErrBudget, method)
 	}
@@ -30,31 +27,24 @@ func (m DPIS) usable(method string, p Public) (draft, error) {
 // usableByLaplace is the same with Laplace noise, where that is asked for or expected to be
 // narrower; its draft has no event elsewhere.
 func (m DPIS) usableByLaplace(method string, p Public, of vouched) (draft, error) {
-	asked := p.Privacy.byLaplace()
-	if asked {
-		if err := m.laplaceOnly(method, p, m.stages(0)); err != nil {
-			return draft{}, err
-		}
-	}
-	if !(of.within.Width() > 0) || !asked && (p.Privacy.NoiseFamily != "" || p.Privacy.Fast || m.Diagnostics != 0 || p.share.some()) {
-		return draft{}, nil
-	}
-	b := scalar.Bounds{Public: p.numbers(), Range: of.within, Caps: scalar.ClipRanges{Above: 1}, SelfNormalised: true, Usable: true, Laplace: true}
-	b.Noise.Main = p.laplaceScale()
-	if !asked {
-		other := b
+	b := p.boundsOf(of)
+	b.Caps.Above, b.Laplace, b.Noise.Main = 1, true, p.laplaceScale()
+	laplace, err := m.laplace(method, p, m.stages(0), func() (bool, error) {
 		found, err := multipliers(*p.Privacy, 1)
-		if err != nil {
-			return draft{}, err
+		if err != nil || p.share.some() || !(of.within.Width() > 0) {
+			return false, err
 		}
+		other := b
 		other.Laplace, other.Noise.Main = false, found[0]
 		mine, err := b.ExpectedMean()
 		if err != nil {
-			return draft{}, err
+			return false, err
 		}
-		if theirs, err := other.ExpectedMean(); err != nil || theirs <= mine {
-			return draft{}, err
-		}
+		theirs, err := other.ExpectedMean()
+		return theirs > mine, err
+	})
+	if err != nil || !laplace || !(of.within.Width() > 0) {
+		return draft{}, err
 	}
 	event, err := b.Event()
 	if err != nil {

@@ -1,10 +1,10 @@
 """Times `discreet evaluate` beside DuckDB and polars on the same file.
 
-    python compare_scale.py DISCREET DIR [EPISODES] [ROUNDS] [shapes|formats]
+    python compare_scale.py DISCREET DIR [EPISODES] [ROUNDS] [shapes|formats|memory]
 
 DISCREET is the command; in DIR the script lets it simulate the chain, and DuckDB make other shapes
 of data, where the files are not there. `formats` is dp-wis on the chain as Parquet and as CSV,
-`shapes` every kind of question on every shape of data, as a table; both by default. The peers compute
+`shapes` every kind of question on every shape of data, as a table; both by default; `memory` the peaks of each method. The peers compute
 the same statistic without privacy, on one thread (of shapes DuckDB, where it has one query for it).
 Printed are CPU seconds (user and system; of the peers those of the query alone, of
 discreet those of the whole process), the least of all rounds, and the peak of resident memory. CPU
@@ -172,6 +172,7 @@ def shapes(episodes, rows):
         "dp-refine": (question("chain.parquet", of, f"{tabular}method: {{name: dp-refine}}"), None),
         "dp-lsw": (question("chain.parquet", of, f"target: {{kind: logged}}\n{TABULAR}method: {{name: dp-lsw}}"), first_visits(read)),
         "dp-distribution": (question("chain.parquet", of, f"target: {TABLE}\nmethod: {{name: dp-distribution}}"), None),
+        "dp-learn": (question("chain.parquet", of, f"target: {{kind: learned, actions: 2}}\n{TABULAR}method: {{name: dp-learn}}"), None),
         "dp-refine, Fourier features of 2 columns": (question(
             "wide.parquet", of,
             f"target: {TABLE}\nfeatures: {{kind: fourier, order: 3, names: [obs_state, obs_x], low: [0, 0], high: [39, 1]}}\nmethod: {{name: dp-refine}}"), None),
@@ -214,6 +215,22 @@ def table(command, directory, episodes, rounds):
         print(f"| {name} | {least['one']['cpu']:.2f} | {least['one']['peak']:.0f} | {least['two']['wall']:.2f} | {theirs} |", flush=True)
 
 
+def memory(command, directory, episodes):
+    """The peak of each method where persons have about 41 rows, 10 and 1."""
+    rows = 41 * episodes
+    subprocess.run([sys.executable, __file__, "--make", directory, str(rows)], check=True)
+    ours_of = {name: f"target: {TABLE}\n{TABULAR}" for name in ("dp-dr", "dp-fqe", "dp-refine", "gpope")}
+    ours_of |= {name: f"target: {TABLE}\n" for name in ("dp-is", "dp-pdis", "dp-wis", "dp-distribution")}
+    ours_of |= {name: f"target: {{kind: logged}}\n{TABULAR}" for name in ("dp-lsw", "dp-lsl")}
+    ours_of["dp-learn"] = f"target: {{kind: learned, actions: 2}}\n{TABULAR}"
+    for name, text in ours_of.items():
+        peaks = []
+        for path, persons, horizon in (("chain", episodes, 400), ("ten", rows // 10, 10), ("one", rows, 1)):
+            (directory / "shape.yaml").write_text(question(f"{path}.parquet", persons, f"{text}method: {{name: {name}}}", horizon))
+            peaks.append(ours(command, directory / "shape.yaml", None, 2)["peak"])
+        print(f"| {name} | " + " | ".join(f"{p:.0f}" for p in peaks) + " |", flush=True)
+
+
 def main(command, directory, episodes=244200, rounds=3, what=""):
     command, directory, episodes = pathlib.Path(command).resolve(), pathlib.Path(directory).resolve(), int(episodes)
     directory.mkdir(parents=True, exist_ok=True)
@@ -222,6 +239,8 @@ def main(command, directory, episodes=244200, rounds=3, what=""):
         if not path.exists():
             subprocess.run([command, "simulate", "chain", "--episodes", str(episodes), "--seed", "1", "-o", path], check=True)
     (directory / "pi.csv").write_text("0.4,0.6\n" * 40)
+    if what == "memory":
+        return memory(command, directory, episodes)
     if what != "shapes":
         formats(command, directory, files, episodes, int(rounds))
     if what != "formats":

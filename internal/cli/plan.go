@@ -14,6 +14,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/report"
+	"github.com/discreet-rl/discreet/internal/scan"
 )
 
 type planJSON struct {
@@ -30,6 +31,8 @@ type planJSON struct {
 	Ends string `json:"ends,omitempty"`
 	// Ledger is what is left of the budget; absent where none is named.
 	Ledger *fundsJSON `json:"ledger,omitempty"`
+	// Memory is what an evaluation takes; absent where --rows is.
+	Memory *scan.Memory `json:"memory,omitempty"`
 }
 
 // fundsJSON says what a ledger has left for a plan.
@@ -42,15 +45,28 @@ type fundsJSON struct {
 }
 
 func newPlan() *cobra.Command {
+	var rows, persons int64
 	cmd := command("plan CONFIG.yaml", "Cost and expected error, without opening the data", "", oneConfiguration,
 		func(cmd *cobra.Command, args []string) error {
-			c, err := load(cmd, args[0], overrides(cmd)...)
+			set := overrides(cmd)
+			if cmd.Flags().Changed("persons") {
+				set = append(set, fmt.Sprintf("problem.persons=%d", persons))
+			}
+			c, err := load(cmd, args[0], set...)
 			if err != nil {
 				return err
 			}
 			plan, err := discreet.Plan(c)
 			if err != nil {
 				return err
+			}
+			var memory *scan.Memory
+			if cmd.Flags().Changed("rows") {
+				m, err := scan.MemoryOf(c, plan, rows)
+				if err != nil {
+					return err
+				}
+				memory = &m
 			}
 			funds, missing := discreet.Budget(cmd.Context(), c, plan)
 			var ends error // of data that do not say how episodes end
@@ -61,7 +77,7 @@ func newPlan() *cobra.Command {
 				if missing != nil {
 					return missing
 				}
-				return printJSON(cmd.OutOrStdout(), toJSON(plan, funds, ends))
+				return printJSON(cmd.OutOrStdout(), toJSON(plan, funds, ends, memory))
 			}
 			if err := printPlan(cmd, plan); err != nil {
 				return err
@@ -69,9 +85,14 @@ func newPlan() *cobra.Command {
 			if ends != nil {
 				fmt.Fprintln(cmd.OutOrStdout(), "data      "+withoutSentinel(ends, evaluate.ErrData))
 			}
+			if memory != nil {
+				fmt.Fprintf(cmd.OutOrStdout(), "memory    about %.3g MB for %d rows of %d persons, of whom %s are kept\n", float64(memory.Bytes)/1e6, memory.Rows, memory.Persons, memory.Kept)
+			}
 			printFunds(cmd.OutOrStdout(), funds)
 			return missing
 		})
+	cmd.Flags().Int64Var(&rows, "rows", 0, "say how much memory an evaluation of so many rows takes")
+	cmd.Flags().Int64Var(&persons, "persons", 0, "problem.persons, in place of the configuration's")
 	setFlag(cmd)
 	jsonFlag(cmd, "the plan as JSON")
 	return cmd
@@ -82,8 +103,8 @@ func withoutSentinel(err, sentinel error) string {
 	return strings.TrimPrefix(err.Error(), sentinel.Error()+": ")
 }
 
-func toJSON(p *evaluate.Plan, f *discreet.Funds, ends error) planJSON {
-	out := planJSON{Method: p.Method, Event: p.Event, Expected: p.Expected, Public: p.Facts, Notes: slices.Concat(p.Notes, p.Outlook)}
+func toJSON(p *evaluate.Plan, f *discreet.Funds, ends error, memory *scan.Memory) planJSON {
+	out := planJSON{Method: p.Method, Event: p.Event, Expected: p.Expected, Public: p.Facts, Notes: slices.Concat(p.Notes, p.Outlook), Memory: memory}
 	if ends != nil {
 		out.Ends = withoutSentinel(ends, evaluate.ErrData)
 	}
@@ -176,7 +197,7 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 			about = fmt.Sprintf("at most about %.3g if nothing is missing", e.HalfWidth)
 			guess = "; with a guess of the weights the plan can say more (guess, a parameter of the method)"
 		}
-		fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, samplingAtMost(e.StdSampling), about, e.Constant, guess)
+		fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, samplingAbout(e.StdSampling), about, e.Constant, guess)
 	}
 	b, estimated := p.Facts["estimated_behavior"].(evaluate.EstimatedBehavior)
 	if horizon, ok := p.Facts["horizon"].(int64); ok && horizon > 1 && estimated && !b.Once {
@@ -224,12 +245,12 @@ func printChoice(w io.Writer, p *evaluate.Plan) {
 	fmt.Fprintf(w, "expected  the best is named with probability %.2f by permute-and-flip, %s; without missing mass\n", c.Flip, limits)
 }
 
-// samplingAtMost names the largest sampling error, where one is known.
-func samplingAtMost(sd float64) string {
+// samplingAbout names the sampling error, where a plan forecasts one.
+func samplingAbout(sd float64) string {
 	if sd == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" sampling error at most %.3g;", sd)
+	return fmt.Sprintf(" sampling error about %.3g;", sd)
 }
 
 // printExpected tells what a plan knows of each of several answers.
@@ -237,12 +258,12 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 	printChoice(w, p)
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
 	for _, a := range answers {
-		sampling, missing := samplingAtMost(a.StdSampling), ", without missing mass"
+		missing := ", without missing mass"
 		if _, counted := p.Facts["outcome"]; counted {
 			missing = ""
 		}
 		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g%s\n",
-			printable(a.Name), a.StdPrivacy, sampling, a.HalfWidth, missing)
+			printable(a.Name), a.StdPrivacy, samplingAbout(a.StdSampling), a.HalfWidth, missing)
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"
 			if a.Kind == evaluate.OfGroup {

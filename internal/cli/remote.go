@@ -213,10 +213,10 @@ func (r *remote) plan() *cobra.Command {
 		}
 		fmt.Fprintf(w, "method    %s\naccounted epsilon at most %g at delta %g\n", p.GetMethod(), p.GetEpsilon(), p.GetDelta())
 		for _, a := range p.GetAnswers() {
-			fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g\n", printable(a.GetName()), a.GetStdPrivacy(), samplingAtMost(a.GetStdSampling()), a.GetHalfWidth())
+			fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g\n", printable(a.GetName()), a.GetStdPrivacy(), samplingAbout(a.GetStdSampling()), a.GetHalfWidth())
 		}
 		if p.GetHalfWidth() > 0 {
-			fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval about %.3g, of an answer without data %.3g\n", p.GetStdPrivacy(), samplingAtMost(p.GetStdSampling()), p.GetHalfWidth(), p.GetConstant())
+			fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval about %.3g, of an answer without data %.3g\n", p.GetStdPrivacy(), samplingAbout(p.GetStdSampling()), p.GetHalfWidth(), p.GetConstant())
 		}
 		if p.GetRmse() > 0 {
 			fmt.Fprintf(w, "expected  root mean squared privacy error %.3g over states\n", p.GetRmse())

@@ -41,6 +41,7 @@ const (
 	method         = "method"
 	records        = "records"
 	features       = "features"
+	by             = "by"
 )
 
 // onLastRow says that an outcome stands on the last row of an episode alone.

@@ -319,7 +319,8 @@ func (t *talk) publicFacts() {
 // question asks for the policy.
 func (t *talk) question() {
 	t.say("The policy to value: logged (that of the data), constant ACTION, uniform COUNT, column NAME (its probability of the action taken), or a FILE (docs/policies.md);")
-	t.say("or learn COUNT: that of so many actions which one half of the persons suggests, judged by the other (docs/learn.md).")
+	t.say("or learn COUNT: that of so many actions which one half of the persons suggests, judged by the other (docs/learn.md);")
+	t.say("or compare: the arms that persons were in, each with a control (docs/experiments.md).")
 	answer, ok := t.ask("Which policy?", "", func(s string) error {
 		_, err := targetOf(s)
 		return err
@@ -329,6 +330,9 @@ func (t *talk) question() {
 	}
 	t.Facts[target], _ = targetOf(answer)
 	t.Facts[method] = "auto"
+	if answer == "compare" {
+		t.experiment()
+	}
 	if strings.HasPrefix(t.Facts[target], "learned") {
 		t.Facts[method] = "dp-learn"
 		t.learning()
@@ -344,7 +348,5 @@ func (t *talk) learning() {
 	if ok {
 		t.Facts[features], _ = ranges(answer, t.of.Columns)
 	}
-	if whole, _ := t.ask("Are all decisions and outcomes of all persons in the data, and none lost? (yes or no)", "no", oneOf("yes", "no")); whole == "yes" {
-		t.Facts[records] = "complete"
-	}
+	t.complete()
 }

@@ -303,6 +303,9 @@ func (d *draft) question() {
 	d.line("# To compare policies, in place of target:")
 	d.line("# targets: [{name: new, kind: ...}, {name: old, kind: ...}]")
 	d.line("# contrasts: [[new, old]]")
+	if d.given(by) {
+		d.line("by: %s    # all arms that there were", d.open(by))
+	}
 	d.line("method: {name: %s}", d.open(method))
 	if names := d.observations(); d.given(features) {
 		d.line("features: %s    # public ranges", d.open(features))

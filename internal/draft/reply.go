@@ -31,7 +31,7 @@ func targetOf(text string) (string, error) {
 	kind, rest, _ := strings.Cut(text, " ")
 	rest = strings.TrimSpace(rest)
 	switch {
-	case kind == "logged" && rest == "":
+	case (kind == "logged" || kind == "compare") && rest == "":
 		return "logged", nil
 	case kind == "constant" && rest != "":
 		if _, err := strconv.Atoi(rest); err != nil {
@@ -49,7 +49,7 @@ func targetOf(text string) (string, error) {
 	case rest == "" && strings.HasSuffix(kind, ".json"):
 		return "softmax, path: " + scalar(kind), nil
 	}
-	return "", fmt.Errorf("want logged, constant ACTION, uniform COUNT, learn COUNT, column NAME, or a file that ends in .csv or .json")
+	return "", fmt.Errorf("want logged, compare, constant ACTION, uniform COUNT, learn COUNT, column NAME, or a file that ends in .csv or .json")
 }
 
 // ranges writes columns with their public ranges as features.
@@ -117,6 +117,16 @@ func words(s string) error {
 		return fmt.Errorf("want two words or more, with commas between them")
 	}
 	return nil
+}
+
+// numbers passes two whole numbers or more.
+func numbers(s string) error {
+	for w := range strings.SplitSeq(s, ",") {
+		if _, err := strconv.Atoi(strings.TrimSpace(w)); err != nil {
+			return fmt.Errorf("want numbers with commas between them, such as 0, 1")
+		}
+	}
+	return words(s)
 }
 
 // list writes texts with commas between them as a YAML list.

@@ -37,6 +37,7 @@ var toys = []toy{
 		"./evaluate":     {"TestEveryMethodRunsAndSpendsItsBudget", "TestReleasesStateTheirUnit", "TestEndsAndDiscountsAreNotGuessed", "TestListedDefaultsAreTheDefaults"},
 		"./internal/cli": {"TestScripts/dpfirst"},
 	}},
+	{"quantity", "a quantity", []string{"keys", "api", "golden"}, map[string][]string{"./internal/cli": {"TestScripts/mixture"}, "./evaluate": {"TestCapsOfContrasts", "TestQuestionsAboutSeveralPolicies"}}},
 	{"randomiser", "a randomiser", []string{"keys", "api"}, map[string][]string{
 		"./dp/local":     {"TestOneCoordinateIsPrivateAndUnbiased"},
 		"./internal/cli": {"TestScripts/onecoordinate"},

@@ -22,7 +22,7 @@ func contractMutants() []mutant {
 		{name: "repair: a release counts what was repaired", in: "internal/evaluation", by: ".", run: "EveryPrivateMethod",
 			edits: edits{{"release, err := found.Ready.Run(ctx, grant.Receipt, source)\n\tif err != nil {\n\t\treturn nil, pending(grant, err)\n\t}", "release, err := found.Ready.Run(ctx, grant.Receipt, source)\n\tif err != nil {\n\t\treturn nil, pending(grant, err)\n\t}\n\trelease.Public[\"notices\"] = found.Notices"}}},
 		{name: "repair: a target that takes nothing is refused", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
-			edits: edits{{"if p.Privacy == nil && s.Rho != nil", "if s.Rho != nil"}}},
+			edits: edits{{"if !p.private() && s.Rho != nil", "if s.Rho != nil"}}},
 		{name: "contract: a difference is not refused", in: "internal/charging", by: ".", run: "EveryOtherKey",
 			edits: edits{{"if len(differ) > 0 {", "if len(differ) > 99 {"}}},
 		{name: "contract: of two configurations one key is not compared", in: "internal/charging", by: ".", run: "EveryOtherKey",

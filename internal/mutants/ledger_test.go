@@ -62,7 +62,7 @@ func ledgerMutants() []mutant {
 		{name: "verify: half a check ends with 0", in: "internal/cli", run: "Scripts/verifypartial",
 			edits: edits{{"return partial(err)", "return nil"}}},
 		{name: "disclosure: the noise of all groups counts as one", in: "evaluate", by: "internal/golden", run: "MechanismsAreTheDraws",
-			edits: edits{{"if p.groups == nil {", "if true {"}}},
+			edits: edits{{"drawn.Events = append(drawn.Events, parts[i].event)", "drawn.Events = []dp.Event{parts[i].event}"}}},
 		{name: "disclosure: rows are nowhere but in memory", in: "evaluate", by: ".", run: "WhereRowsCanBe",
 			edits: edits{{"if p.slim {", "if p.slim && p.public.Targets != nil {"}}},
 		{name: "disclosure: every record is covered", in: "evaluate", by: "internal/golden", run: "WhichRecordsAreCovered",

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -44,12 +43,7 @@ func WriteAudit(w io.Writer, a Audit) error {
 		return fmt.Errorf("%w: want the report of one audit", ErrRelease)
 	}
 	page.Style, page.Of = template.CSS(styleSource), a.Of
-	var buf bytes.Buffer
-	if err := auditTemplate().Execute(&buf, page); err != nil {
-		return err
-	}
-	_, err := bidi.WriteString(w, buf.String())
-	return err
+	return render(w, auditTemplate(), page)
 }
 
 // auditPage is what the template sees.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -44,12 +43,7 @@ var (
 // WriteLook renders a look as one self-contained HTML page, like [Write]. The page
 // is as private as the data.
 func WriteLook(w io.Writer, l Look) error {
-	var buf bytes.Buffer
-	if err := lookTemplate().Execute(&buf, newLookPage(l)); err != nil {
-		return err
-	}
-	_, err := bidi.WriteString(w, buf.String())
-	return err
+	return render(w, lookTemplate(), newLookPage(l))
 }
 
 // lookPage is what the template sees.

@@ -53,11 +53,16 @@ func Write(w io.Writer, r *evaluate.Release) error {
 	if err != nil {
 		return err
 	}
+	return render(w, pageTemplate(), p)
+}
+
+// render writes a page whole, or nothing of it.
+func render(w io.Writer, t *template.Template, page any) error {
 	var buf bytes.Buffer
-	if err := pageTemplate().Execute(&buf, p); err != nil {
+	if err := t.Execute(&buf, page); err != nil {
 		return fmt.Errorf("%w: %w", ErrRelease, err)
 	}
-	_, err = bidi.WriteString(w, buf.String())
+	_, err := bidi.WriteString(w, buf.String())
 	return err
 }
 

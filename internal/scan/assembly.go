@@ -1,8 +1,10 @@
 package scan
 
 import (
+	"context"
 	"errors"
 	"io"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,27 +40,66 @@ func (c *counts) add(part counts) {
 // findings are what is found in a part of the data, or in all of them.
 type findings struct {
 	counts
-	gathering *evaluate.Gathering
+	gathering *evaluate.Gathering // nil where no check is asked for
 	watch     *overview.Watch     // nil where nobody asks for warnings
 	nobody    *trajectory.Dataset // the columns that count
 	err       error               // after which nothing counts
 }
 
-// assembly puts together what workers find in parts.
+// asked is what a scan is for.
+type asked struct {
+	ready    bool // a check of the data
+	part     bool // of some of the persons
+	warnings bool
+	report   bool // with warnings
+}
+
+// assembly puts together what is found in parts, or in all data as one part.
 type assembly struct {
 	findings
 	spec  *spec.Spec
 	plan  *evaluate.Plan
 	facts overview.Facts
+	asked asked
+
+	ready *evaluate.Ready
+	fault error // of the check of one part
+	told  []string
+	ids   iter.Seq[string]
+
+	data     *trajectory.Dataset // of one part
+	repaired trajectory.Repaired // of one part
 }
 
-func newAssembly(s *spec.Spec, plan *evaluate.Plan, warn bool) *assembly {
-	a := &assembly{spec: s, plan: plan, facts: facts(s, plan)}
-	if warn {
-		a.watch = overview.NewWatch(a.facts)
-	}
+func newAssembly(s *spec.Spec, plan *evaluate.Plan, q asked) *assembly {
+	a := &assembly{spec: s}
+	a.asks(plan, q)
 	a.findings = *a.noFindings()
 	return a
+}
+
+func (a *assembly) asks(plan *evaluate.Plan, q asked) {
+	a.plan, a.asked, a.facts = plan, q, facts(a.spec, plan)
+	a.facts.Report = q.report
+}
+
+// bind checks data that were read as one part.
+func (a *assembly) bind(ctx context.Context, plan *evaluate.Plan, q asked) {
+	a.asks(plan, q)
+	switch {
+	case q.part:
+		a.ready, a.fault = plan.CheckPart(ctx, a.data)
+	case q.ready:
+		a.ready, a.fault = plan.Check(ctx, a.data)
+	}
+}
+
+// watched is what there is to warn of.
+func (a *assembly) watched() (*overview.Watch, error) {
+	if a.data == nil {
+		return a.watch, nil
+	}
+	return overview.Watched(a.data, a.facts)
 }
 
 // task is a part on its way to a worker.
@@ -124,8 +165,8 @@ func read(s *file.Stream, free chan *trajectory.Dataset, tasks chan<- task, orde
 	}
 }
 
-// readAll takes a stream, or a stretch of one, to its findings, unless it is to stop.
-func (a *assembly) readAll(s *file.Stream, w *weigher, d *trajectory.Dataset, stop func() bool) *findings {
+// readStream takes a stream, or a stretch of one, to its findings, unless it is to stop.
+func (a *assembly) readStream(s *file.Stream, w *weigher, d *trajectory.Dataset, stop func() bool) *findings {
 	f := a.noFindings()
 	for f.err == nil && !stop() {
 		if err := s.Part(d); errors.Is(err, io.EOF) {
@@ -145,7 +186,9 @@ func (a *assembly) add(f *findings) bool {
 		a.err = f.err
 		return false
 	}
-	a.gathering.Join(f.gathering)
+	if a.gathering != nil {
+		a.gathering.Join(f.gathering)
+	}
 	if a.watch != nil {
 		a.watch.Merge(f.watch)
 	}
@@ -158,8 +201,11 @@ func (a *assembly) add(f *findings) bool {
 
 // noFindings are those of no part.
 func (a *assembly) noFindings() *findings {
-	f := &findings{gathering: a.plan.Gather()}
-	if a.watch != nil {
+	f := &findings{}
+	if a.asked.ready {
+		f.gathering = a.plan.Gather()
+	}
+	if a.asked.warnings {
 		f.watch = overview.NewWatch(a.facts)
 	}
 	return f
@@ -183,7 +229,9 @@ func (a *assembly) check(f *findings, w *weigher, d *trajectory.Dataset) {
 	if f.watch != nil {
 		f.watch.Add(fit, slices.DeleteFunc(slices.Clone(rho), func(of []float64) bool { return of == nil || a.spec.Public.Behavior != nil })...)
 	}
-	f.err = f.gathering.Add(fit, rho...)
+	if f.gathering != nil {
+		f.err = f.gathering.Add(fit, rho...)
+	}
 }
 
 // notices are what the curator is told of episodes and persons that do not count.

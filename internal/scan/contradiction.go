@@ -25,70 +25,141 @@ func contradiction(ctx context.Context, s *spec.Spec) (string, error) {
 	if spec.Recorded(s.Config.Data.Behavior) || s.Behavior == nil {
 		return "", nil
 	}
-	recorded, err := decisions(ctx, s, trajectory.BehaviorProb)
-	if err == nil && recorded == nil {
-		return "", nil
-	}
 	const have = "the data have a column of behaviour probabilities beside data.behavior, "
-	plain, plainErr := decisions(ctx, s, 0)
-	switch {
-	case errors.Is(plainErr, trajectory.ErrInput):
-		return "", nil
-	case errors.Is(err, trajectory.ErrInput):
-		return have + "and it could not be compared: " + err.Error(), nil
-	case err != nil || plainErr != nil:
-		return "", errors.Join(err, plainErr)
-	case recorded.Episodes() < plain.Episodes():
-		e := 0
-		for e < recorded.Episodes() && plain.FirstRow[e] == recorded.FirstRow[e] && plain.Origin[e] == recorded.Origin[e] {
-			e++
-		}
-		return fmt.Sprintf(have+"and it could not be compared: %d of %d episodes have a value there that is no probability, the first the one of %s:%d",
-			plain.Episodes()-recorded.Episodes(), plain.Episodes(), plain.Origin[e], plain.FirstRow[e]), nil
-	}
-	known, err := policy.WithBehavior(recorded, s.Behavior)
-	if err != nil {
-		return "", nil // of which more is said elsewhere
-	}
-	n := 0
-	for row, p := range recorded.BehaviorProb {
-		if math.Abs(p-known.BehaviorProb[row]) > probTolerance {
-			n++
-		}
-	}
-	if n == 0 {
+	c := comparison{ctx: ctx, spec: s}
+	left, err := c.recorded()
+	if c.absent {
 		return "", nil
 	}
-	return fmt.Sprintf(have+"which differs from it in %d of %d decisions: one of the two is wrong, or the column means something else", n, known.Rows()), nil
+	if err != nil || left > 0 {
+		plainErr := c.plain()
+		switch {
+		case errors.Is(plainErr, trajectory.ErrInput):
+			return "", nil
+		case errors.Is(err, trajectory.ErrInput):
+			return have + "and it could not be compared: " + err.Error(), nil
+		case err != nil || plainErr != nil:
+			return "", errors.Join(err, plainErr)
+		case c.lost > 0:
+			return fmt.Sprintf(have+"and it could not be compared: %d of %d episodes have a value there that is no probability, the first the one of %s",
+				c.lost, c.episodes, c.first), nil
+		}
+	}
+	if c.failed || c.different == 0 {
+		return "", nil // of a policy that gives no probability more is said elsewhere
+	}
+	return fmt.Sprintf(have+"which differs from it in %d of %d decisions: one of the two is wrong, or the column means something else", c.different, c.rows), nil
 }
 
-// decisions reads the decisions of the data without the episodes that cannot be used.
-// Where a part is asked for that they do not have it is nil.
-func decisions(ctx context.Context, s *spec.Spec, part trajectory.Parts) (*trajectory.Dataset, error) {
-	o := s.Reading
-	o.Need, o.Optional = trajectory.Action, part
+// comparison is of a column of probabilities and a policy, episode by episode.
+type comparison struct {
+	ctx             context.Context
+	spec            *spec.Spec
+	absent          bool // there is no column
+	failed          bool // the policy gives a row no probability
+	rows, different int
+	lost, episodes  int    // which the column leaves out, and all
+	first           string // of those that it leaves out
+}
+
+// open reads decisions, with their probabilities where they have them, without the episodes
+// that cannot be used.
+func (c *comparison) open(probabilities trajectory.Parts) (*file.Stream, error) {
+	o := c.spec.Reading
+	o.Need, o.Optional = trajectory.Action, probabilities
 	o.Repair, o.Complete, o.Faults, o.Progress = true, false, 0, nil
-	if part != 0 {
-		if has, err := hasProbabilities(ctx, s, o); err != nil || !has {
-			return nil, err
-		}
-	}
-	data, _, err := file.Read(ctx, s.Paths, s.Format, o)
-	return data, err
+	return file.Open(c.ctx, c.spec.Paths, c.spec.Format, o)
 }
 
-// hasProbabilities reports by the first episode whether the data have a column of behaviour
-// probabilities.
-func hasProbabilities(ctx context.Context, s *spec.Spec, o trajectory.Options) (bool, error) {
-	stream, err := file.Open(ctx, s.Paths, s.Format, o)
+// next is the next episode with a row.
+func next(s *file.Stream) (*trajectory.Episode, error) {
+	for {
+		if e, err := s.Next(); err != nil || e.Len() > 0 {
+			return e, err
+		}
+	}
+}
+
+// rowsCompared is from how many rows on they are compared.
+const rowsCompared = 1 << 13
+
+// recorded compares, and counts the episodes that are left out.
+func (c *comparison) recorded() (left int, err error) {
+	s, err := c.open(trajectory.BehaviorProb)
 	if err != nil {
-		return false, err
+		return 0, err
 	}
-	e, err := stream.Next()
-	if err := errors.Join(err, stream.Close()); err != nil && !errors.Is(err, io.EOF) {
-		return false, err
+	defer s.Close()
+	var b trajectory.Builder
+	c.absent = true
+	for held := 0; ; {
+		e, err := s.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			if held > 0 {
+				c.compare(b.Dataset())
+			}
+			return s.Repaired().Episodes, nil
+		case err != nil:
+			c.absent = false
+			return 0, err
+		case e.BehaviorProb == nil:
+			return 0, nil
+		}
+		if c.absent = false; e.Len() == 0 {
+			continue
+		}
+		alone := *e
+		alone.Person, alone.Number, alone.File = 0, -1, 0
+		b.Add(&alone)
+		if held += e.Len(); held >= rowsCompared {
+			c.compare(b.Dataset())
+			held = 0
+		}
 	}
-	return e != nil && e.BehaviorProb != nil, nil
+}
+
+func (c *comparison) compare(d *trajectory.Dataset) {
+	known, err := policy.WithBehavior(d, c.spec.Behavior)
+	if err != nil {
+		c.failed = true
+		return
+	}
+	c.rows += d.Rows()
+	for row, p := range d.BehaviorProb {
+		if math.Abs(p-known.BehaviorProb[row]) > probTolerance {
+			c.different++
+		}
+	}
+}
+
+// plain finds the episodes that the column alone leaves out.
+func (c *comparison) plain() error {
+	recorded, err := c.open(trajectory.BehaviorProb)
+	if err != nil {
+		return err
+	}
+	defer recorded.Close()
+	all, err := c.open(0)
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	r, end := next(recorded)
+	for {
+		e, err := next(all)
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return err
+		}
+		if c.episodes++; end == nil && r.File == e.File && r.Row == e.Row {
+			r, end = next(recorded)
+		} else if c.lost++; c.lost == 1 {
+			c.first = fmt.Sprintf("%s:%d", all.Files()[e.File], e.Row)
+		}
+	}
 }
 
 // cutOff holds the column terminated, where the data have it, against a configuration

@@ -8,16 +8,18 @@ import (
 	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/internal/spec"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // describe makes the report on the data for their curator.
-func describe(ctx context.Context, s *spec.Spec, data *trajectory.Dataset, plan *evaluate.Plan) (*overview.Report, error) {
-	r, err := overview.Look(data, facts(s, plan))
+func (a *assembly) describe(ctx context.Context) (*overview.Report, error) {
+	w, err := a.watched()
 	if err != nil {
 		return nil, err
 	}
-	r.Warnings, err = contradictions(ctx, s, r.Warnings)
+	r, err := w.Report()
+	if err == nil {
+		r.Warnings, err = contradictions(ctx, a.spec, r.Warnings)
+	}
 	return r, err
 }
 

@@ -10,16 +10,13 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
-// inParts checks the data part by part. What the release rests on is that of a check of all
+// inParts reads the data part by part. What the release rests on is that of a check of all
 // data at once, bit for bit, whatever the number of processors.
 //
 // Where it returns nothing, the data are to be read as one part, in the order of the files, which
 // says what is wrong, and which of several faults comes first; notices say why, where nothing is wrong.
-func inParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Progress) (scan *Scan, notices []string, err error) {
-	if err := CheckFiles(ctx, s); err != nil {
-		return nil, nil, err
-	}
-	stream, a, notices, err := assemble(ctx, s, plan, progress)
+func inParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, q asked, progress Progress) (a *assembly, notices []string, err error) {
+	stream, a, notices, err := assemble(ctx, s, plan, q, progress)
 	if stream != nil {
 		defer func() { err = errors.Join(err, stream.Close()) }()
 	}
@@ -29,16 +26,14 @@ func inParts(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Pr
 	case err != nil:
 		return nil, nil, err
 	}
-	ready, err := a.gathering.Ready(ctx)
-	if err != nil {
-		return nil, []string{apartWords + err.Error()}, nil
+	if q.ready {
+		if a.ready, err = a.gathering.Ready(ctx, stream.PersonIDs); err != nil {
+			return nil, []string{apartWords + err.Error()}, nil
+		}
 	}
-	doubtful, err := doubts(ctx, s, a.watch, a.usable, a.persons)
-	if err != nil {
-		return nil, nil, err
-	}
-	ids := func(yield func(string) bool) { slices.Values(stream.PersonIDs())(yield) }
-	return &Scan{ready, slices.Concat(stream.Notices(), a.notices(), notices, doubtful), ids}, nil, nil
+	a.told = slices.Concat(stream.Notices(), a.notices(), notices)
+	a.ids = func(yield func(string) bool) { slices.Values(stream.PersonIDs())(yield) }
+	return a, nil, nil
 }
 
 // apartWords begin a notice that names the fault of a reading by parts.
@@ -47,7 +42,7 @@ const apartWords = "all rows are held in memory, since reading by parts found a 
 // assemble looks at all data in parts. Persons whose episodes do not stand together are
 // put together first, and a notice says so; where there is no room for that, or no release would
 // disclose it, the assembly has failed. The stream has to be closed, after an error as well.
-func assemble(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Progress) (stream *file.Stream, a *assembly, notices []string, err error) {
+func assemble(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, q asked, progress Progress) (stream *file.Stream, a *assembly, notices []string, err error) {
 	o := s.Reading
 	o.Progress = progress
 	open := func() error {
@@ -56,7 +51,7 @@ func assemble(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress P
 				return err
 			}
 		}
-		a = newAssembly(s, plan, true)
+		a = newAssembly(s, plan, q)
 		stream, err = file.Open(ctx, s.Paths, s.Format, o)
 		return err
 	}

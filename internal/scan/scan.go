@@ -7,7 +7,6 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/evaluate/overview"
 	"github.com/discreet-rl/discreet/internal/spec"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -29,79 +28,94 @@ type Scan struct {
 // Check plans an evaluation, reads its data and checks them. When the number of persons is
 // public but was not given, the data are read first and count them.
 func Check(ctx context.Context, s *spec.Spec, progress Progress) (*Scan, error) {
-	count := s.Public.Persons == 0 && s.Public.Privacy != nil && s.Public.Privacy.Adjacency == dp.ReplaceOne
-	var fallback []string
-	if !count {
-		plan, err := s.Plan()
-		if err != nil {
+	var err error
+	if s.Public.Persons == 0 && s.Public.Privacy != nil && s.Public.Privacy.Adjacency == dp.ReplaceOne {
+		if s, err = withPersons(ctx, s, progress); err != nil {
 			return nil, err
 		}
-		if plan.Gather() != nil {
-			scan, notices, err := inParts(ctx, s, plan, progress)
-			if scan != nil || err != nil {
-				return scan, err
-			}
-			fallback = notices
-		}
-	}
-	w, err := readWhole(ctx, s, progress)
-	if err != nil {
-		return nil, err
-	}
-	if count {
-		s = s.Counted(w.data.Persons())
 	}
 	plan, err := s.Plan()
 	if err != nil {
 		return nil, err
 	}
-	ready, err := plan.Check(ctx, w.data)
+	a, err := readAll(ctx, s, plan, asked{ready: true, warnings: true}, progress)
 	if err != nil {
 		return nil, err
 	}
-	watch, err := overview.Watched(w.data, facts(s, plan))
+	if a.fault != nil {
+		return nil, a.fault
+	}
+	watch, err := a.watched()
 	if err != nil {
 		return nil, err
 	}
-	doubtful, err := doubts(ctx, s, watch, usable(w.data), w.data.Persons())
+	doubtful, err := doubts(ctx, s, watch, a.usable, a.persons)
 	if err != nil {
 		return nil, err
 	}
-	scan := &Scan{Ready: ready, Notices: slices.Concat(w.notices, fallback, doubtful)}
-	if w.data.PersonID != nil {
-		scan.Persons = slices.Values(w.data.PersonID)
-	}
-	return scan, nil
+	return &Scan{a.ready, slices.Concat(a.told, doubtful), a.ids}, nil
 }
 
-// whole is all data of an evaluation in memory, without the episodes that cannot be used.
-type whole struct {
-	data    *trajectory.Dataset
-	leftOut trajectory.Repaired
-	notices []string
-}
-
-func readWhole(ctx context.Context, s *spec.Spec, progress Progress) (whole, error) {
+// withPersons is a question whose public number of persons is that of the data.
+func withPersons(ctx context.Context, s *spec.Spec, progress Progress) (*spec.Spec, error) {
 	if err := CheckFiles(ctx, s); err != nil {
-		return whole{}, err
+		return nil, err
 	}
 	o := s.Reading
-	o.Progress = progress
-	data, notices, err := file.Read(ctx, s.Paths, s.Format, o)
-	if err != nil {
-		return whole{}, err
+	o.Need, o.Optional, o.Progress = 0, 0, progress
+	found, err := file.Validate(ctx, s.Paths, s.Format, o)
+	if err != nil { // more may be wrong, which comes first
+		a, err := asOne(ctx, s, progress)
+		if err != nil {
+			return nil, err
+		}
+		found.Persons = a.persons
 	}
-	return wholeOf(s, data, notices)
+	return s.Counted(found.Persons), nil
 }
 
-// wholeOf leaves out of data what cannot be used.
-func wholeOf(s *spec.Spec, read *trajectory.Dataset, notices []string) (whole, error) {
-	data, leftOut, err := Fit(s, read)
-	if err != nil {
-		return whole{}, err
+// readAll reads the data in parts, or, where the method or a fault needs that, as one part.
+func readAll(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, q asked, progress Progress) (*assembly, error) {
+	if err := CheckFiles(ctx, s); err != nil {
+		return nil, err
 	}
-	notices = append(notices, leftOutNotice(leftOut.Episodes, read.Episodes())...)
-	nowhere, err := ungrouped(s, data)
-	notices = append(notices, ungroupedNotice(s, nowhere, data.Persons())...)
-	return whole{data, leftOut, notices}, err
+	var why []string
+	if !q.ready || plan.Gather() != nil {
+		a, notices, err := inParts(ctx, s, plan, q, progress)
+		if a != nil || err != nil {
+			return a, err
+		}
+		why = notices
+	}
+	a, err := asOne(ctx, s, progress)
+	if err != nil {
+		return nil, err
+	}
+	a.told = append(a.told, why...)
+	a.bind(ctx, plan, q)
+	return a, nil
+}
+
+// asOne reads the data as one part, in the order of the files.
+func asOne(ctx context.Context, s *spec.Spec, progress Progress) (*assembly, error) {
+	o := s.Reading
+	o.Progress = progress
+	read, notices, err := file.Read(ctx, s.Paths, s.Format, o)
+	if err != nil {
+		return nil, err
+	}
+	a := &assembly{spec: s}
+	if a.data, a.repaired, err = Fit(s, read); err != nil {
+		return nil, err
+	}
+	nowhere, err := ungrouped(s, a.data)
+	if err != nil {
+		return nil, err
+	}
+	a.counts = counts{a.data.Persons(), usable(a.data), nowhere, read.Episodes(), a.data.Episodes(), a.data.Rows(), a.repaired.Episodes}
+	a.told = append(notices, a.notices()...)
+	if a.data.PersonID != nil {
+		a.ids = slices.Values(a.data.PersonID)
+	}
+	return a, nil
 }

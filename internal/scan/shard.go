@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -62,35 +63,43 @@ func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool
 		return nil, err
 	}
 	defer stream.Close()
-	a, w := newAssembly(s, plan, warn), &weigher{spec: s}
-	f := a.readAll(stream, w, &trajectory.Dataset{}, func() bool { return ctx.Err() != nil })
-	persons, notices := stream.PersonIDs(), stream.Notices()
-	if f.err != nil || f.nobody == nil {
+	q := asked{ready: true, part: true, warnings: warn}
+	a := newAssembly(s, plan, q)
+	f := a.readStream(stream, &weigher{spec: s}, &trajectory.Dataset{}, func() bool { return ctx.Err() != nil })
+	ids := stream.PersonIDs()
+	var sizes []int64
+	kept := int64(math.MaxInt64) // of data that are read at once
+	if a.add(f) && a.nobody != nil {
+		a.told = append(stream.Notices(), a.notices()...)
+		a.ready, sizes, kept, a.fault = a.gathering.ReadyPart(ctx)
+	} else {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		all, told, err := file.Read(ctx, s.Paths, s.Format, s.Reading)
-		if err != nil {
+		if a, err = asOne(ctx, s, nil); err != nil {
 			return nil, err
 		}
-		persons, notices = all.PersonID, told
-		f = a.noFindings()
-		a.check(f, w, all)
+		ids, a.nobody = a.data.PersonID, a.data.Nobody()
+		if a.bind(ctx, plan, q); a.fault == nil {
+			sizes, a.fault = plan.Sizes(a.data)
+		}
 	}
-	if !a.add(f) {
-		return nil, a.err
+	if a.fault != nil {
+		return nil, a.fault
 	}
-	p := &shards.Part{Persons: persons, Episodes: a.kept, Rows: a.rows, Nobody: a.nobody, Remarks: append(notices, a.notices()...)}
 	if warn {
-		told, err := a.watch.Warnings()
+		watch, err := a.watched()
+		if err != nil {
+			return nil, err
+		}
+		doubts, err := watch.Warnings()
 		if err == nil {
-			told, err = contradictions(ctx, s, told)
+			doubts, err = contradictions(ctx, s, doubts)
 		}
 		if err != nil {
 			return nil, err
 		}
-		p.Remarks = append(p.Remarks, told...)
+		a.told = append(a.told, doubts...)
 	}
-	p.Ready, p.Sizes, p.Kept, err = a.gathering.ReadyPart(ctx)
-	return p, err
+	return &shards.Part{Persons: ids, Episodes: a.kept, Rows: a.rows, Nobody: a.nobody, Remarks: a.told, Ready: a.ready, Sizes: sizes, Kept: kept}, nil
 }

@@ -53,7 +53,7 @@ func (t *stretches) work() {
 		if i >= len(t.cut) {
 			return
 		}
-		f := t.readAll(t.cut[i], &w, d, t.stop.Load)
+		f := t.readStream(t.cut[i], &w, d, t.stop.Load)
 		t.cut[i].Close()
 		if f.err != nil {
 			t.stop.Store(true) // one reader is to read all anew, wherever this stretch is

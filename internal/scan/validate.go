@@ -80,45 +80,49 @@ func Validate(ctx context.Context, c config.Config, progress Progress) (*Validat
 // would. Where rewards are clipped to their bounds it looks at them as they are, so
 // that those beyond are counted.
 func (v *Validation) overview(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, progress Progress) []error {
-	w, err := readWhole(ctx, s, progress)
+	q := asked{ready: true, warnings: !s.Reading.ClipRewards, report: true}
+	a, err := readAll(ctx, s, plan, q, progress)
+	if err == nil && a.leftOut > 0 && a.data == nil { // reasons are listed
+		if a, err = asOne(ctx, s, progress); err == nil {
+			a.bind(ctx, plan, q)
+		}
+	}
 	if err != nil {
 		return []error{err}
 	}
-	v.used(w)
-	v.Notices = append(v.Notices, leftOutNotice(w.leftOut.Episodes, w.data.Episodes()+w.leftOut.Episodes)...)
-	if w.data.Episodes() == 0 {
+	v.used(a)
+	v.Notices = append(v.Notices, leftOutNotice(a.leftOut, a.episodes)...)
+	if a.kept == 0 {
 		return v.nothing()
 	}
-	_, fault := plan.Check(ctx, w.data)
-	faults := []error{fault}
-	if fault != nil { // it is the first of what may be several
+	faults := []error{a.fault}
+	if a.fault != nil { // it is the first of what may be several
 		for _, target := range s.Policies() {
-			faults = append(faults, policy.Check(target, w.data))
+			faults = append(faults, policy.Check(target, a.data))
 		}
 		if s.Method.NeedFeatures {
-			faults = append(faults, feature.Check(s.Public.Features, w.data))
+			faults = append(faults, feature.Check(s.Public.Features, a.data))
 		}
 	}
 	if s.Reading.ClipRewards {
-		s = s.Unclipped()
-		if w, err = readWhole(ctx, s, progress); err != nil {
+		if a, err = readAll(ctx, s.Unclipped(), plan, asked{warnings: true, report: true}, progress); err != nil {
 			return []error{err}
 		}
 	}
-	if v.Overview, err = describe(ctx, s, w.data, plan); err == nil && v.Repaired.Episodes > 0 {
-		v.Overview.Warnings = append([]string{v.leftOutShare(w.data)}, v.Overview.Warnings...)
+	if v.Overview, err = a.describe(ctx); err == nil && v.Repaired.Episodes > 0 {
+		v.Overview.Warnings = append([]string{v.leftOutShare(a)}, v.Overview.Warnings...)
 	}
 	return append(faults, err)
 }
 
 // used counts what an evaluation would use, without the episodes that the policies
 // or the features cannot read.
-func (v *Validation) used(w whole) {
-	v.Episodes, v.Rows = w.data.Episodes(), w.data.Rows()
+func (v *Validation) used(a *assembly) {
+	v.Episodes, v.Rows = a.kept, a.rows
 	r := &v.Repaired
-	r.Episodes += w.leftOut.Episodes
-	r.Kinds = append(slices.Clone(r.Kinds), w.leftOut.Kinds...)
-	r.First = append(slices.Clone(r.First), w.leftOut.First...)
+	r.Episodes += a.leftOut
+	r.Kinds = append(slices.Clone(r.Kinds), a.repaired.Kinds...)
+	r.First = append(slices.Clone(r.First), a.repaired.First...)
 	r.First = r.First[:min(len(r.First), mostListed)]
 }
 
@@ -133,8 +137,8 @@ func (v *Validation) nothing() []error {
 }
 
 // leftOutShare says how much of the data is left out.
-func (v *Validation) leftOutShare(data *trajectory.Dataset) string {
-	left, all := v.Repaired.Episodes, v.Repaired.Episodes+data.Episodes()
+func (v *Validation) leftOutShare(a *assembly) string {
+	left, all := v.Repaired.Episodes, v.Repaired.Episodes+a.kept
 	words := fmt.Sprintf("%s of the episodes, %d of %d, are left out", overview.Percent(float64(left)/float64(all)), left, all)
 	if v.Unit != "" && v.Unit != evaluate.Person {
 		return words + ", and count as nothing: mend the data, or the answer is about the rest"
@@ -142,13 +146,7 @@ func (v *Validation) leftOutShare(data *trajectory.Dataset) string {
 	if v.Overview != nil && v.Overview.Outcome != nil {
 		return words + "; what became of persons is counted by arm"
 	}
-	none := 0
-	for p := range data.Persons() {
-		if data.PersonStart[p] == data.PersonStart[p+1] {
-			none++
-		}
-	}
-	return words + fmt.Sprintf(", and %d of %d persons have none left and count as nothing: mend the data, or the answer is about the rest", none, data.Persons())
+	return words + fmt.Sprintf(", and %d of %d persons have none left and count as nothing: mend the data, or the answer is about the rest", a.persons-a.usable, a.persons)
 }
 
 // distinct joins errors that say different things: what is checked alone may be

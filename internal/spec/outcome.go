@@ -21,14 +21,12 @@ func withOutcome(c config.Config) (config.Config, error) {
 	}
 	o := survival(c)
 	if o == nil {
-		return withArms(c), nil
+		if m, err := evaluate.MethodNamed(c.Method.Name); err == nil && m.NeedArms {
+			c = asDrawn(c)
+		}
+		return c, nil
 	}
-	if len(c.Targets) == 0 && c.Target.Kind == "" {
-		c.Target = config.Target{Kind: "logged"}
-	}
-	if c.Problem.Gamma == 0 {
-		c.Problem.Gamma = 1
-	}
+	c = asDrawn(c)
 	if !fromColumns(o) {
 		return c, nil
 	}
@@ -55,12 +53,9 @@ func withOutcome(c config.Config) (config.Config, error) {
 	return c, nil
 }
 
-// withArms says what a method of arms leaves no choice in: they are as they were drawn.
-func withArms(c config.Config) config.Config {
-	if m, err := evaluate.MethodNamed(c.Method.Name); err != nil || !m.NeedArms {
-		return c
-	}
-	if len(c.Targets) == 0 && c.Target.Kind == "" {
+// asDrawn says what arms and outcomes leave no choice in where no policy is named: they are as they were drawn.
+func asDrawn(c config.Config) config.Config {
+	if namesNoPolicy(c) {
 		c.Target = config.Target{Kind: "logged"}
 	}
 	if c.Problem.Gamma == 0 {

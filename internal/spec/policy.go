@@ -235,9 +235,15 @@ func constants(actions int) (all []policy.Policy) {
 	return all
 }
 
+// several tells that targets are asked about, and not one target.
+func several(c config.Config) bool { return len(c.Targets) > 0 }
+
+// namesNoPolicy tells that neither is.
+func namesNoPolicy(c config.Config) bool { return !several(c) && c.Target.Kind == "" }
+
 // policiesAsked are the policies to evaluate, without their names.
 func policiesAsked(c config.Config) []config.Target {
-	if len(c.Targets) == 0 {
+	if !several(c) {
 		return []config.Target{c.Target}
 	}
 	var out []config.Target

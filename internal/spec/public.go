@@ -74,13 +74,8 @@ func publicFacts(c config.Config) (evaluate.Public, error) {
 	if p.Start, err = startDistribution(c, p); err != nil {
 		return p, fmt.Errorf("start: %w", err)
 	}
-	if p.Targets, err = targetsOf(c); err != nil {
+	if p.Target, p.Targets, err = targetsOf(c); err != nil {
 		return p, err
-	}
-	if p.Targets == nil {
-		if p.Target, err = policyOf(c); err != nil {
-			return p, fmt.Errorf("target: %w", err)
-		}
 	}
 	p.Labels["target"] = policyLabels(c, p.Targets)
 	if c.Target.Kind == learnedKind && c.Data.Actions != nil {

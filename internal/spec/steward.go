@@ -7,7 +7,7 @@ import (
 
 // AsksNothing reports whether a configuration is the steward's part alone.
 func AsksNothing(c config.Config) bool {
-	return c.Target.Kind == "" && len(c.Targets) == 0 && c.Method.Name == ""
+	return namesNoPolicy(c) && c.Method.Name == ""
 }
 
 // standIn gives a configuration that asks nothing the question that needs least of

@@ -15,10 +15,14 @@ func about(c config.Config, t config.Target) config.Config {
 	return c
 }
 
-// targetsOf builds what is asked about several policies, nil where it is one.
-func targetsOf(c config.Config) (*evaluate.Targets, error) {
-	if len(c.Targets) == 0 {
-		return nil, nil
+// targetsOf builds the policy to evaluate, or what is asked about several.
+func targetsOf(c config.Config) (policy.Policy, *evaluate.Targets, error) {
+	if !several(c) {
+		p, err := policyOf(c)
+		if err != nil {
+			err = fmt.Errorf("target: %w", err)
+		}
+		return p, nil, err
 	}
 	t := &evaluate.Targets{Best: c.Select != nil}
 	if !byLimits(c.Select) {
@@ -30,7 +34,7 @@ func targetsOf(c config.Config) (*evaluate.Targets, error) {
 	for _, n := range c.Targets {
 		p, err := policyOf(about(c, n.Target()))
 		if err != nil {
-			return nil, fmt.Errorf("targets: %s: %w", n.Name, err)
+			return nil, nil, fmt.Errorf("targets: %s: %w", n.Name, err)
 		}
 		t.Policies = append(t.Policies, evaluate.NamedPolicy{Name: n.Name, Policy: p})
 		t.Levels = append(t.Levels, n.Name)
@@ -41,7 +45,7 @@ func targetsOf(c config.Config) (*evaluate.Targets, error) {
 	if c.Contrasts != nil {
 		askContrasts(*c.Contrasts, t)
 	}
-	return t, nil
+	return nil, t, nil
 }
 
 // askContrasts writes the pairs out.
@@ -70,7 +74,7 @@ func askContrasts(c config.Contrasts, t *evaluate.Targets) {
 
 // policyLabels says in words which policies are evaluated: one, or a list with names.
 func policyLabels(c config.Config, t *evaluate.Targets) any {
-	if t == nil {
+	if !several(c) {
 		return policyWords(c)
 	}
 	var out []string

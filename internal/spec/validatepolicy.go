@@ -16,17 +16,16 @@ const (
 
 // validateTargets checks the keys of the question as far as names go.
 func validateTargets(c config.Config) error {
-	several := len(c.Targets) > 0
 	switch {
 	case len(c.Targets) > mostTargets:
 		return fmt.Errorf("%w: targets: %d policies; want at most %d, for a release has 100 answers at most", config.ErrConfig, len(c.Targets), mostTargets)
 	case c.Method.Name == learningMethod && c.Target.Kind != learnedKind:
 		return fmt.Errorf("%w: method %s learns the policy; set target to {kind: learned, actions: K}, with the number of actions", config.ErrConfig, learningMethod)
-	case several && c.Target.Kind != "":
+	case several(c) && c.Target.Kind != "":
 		return fmt.Errorf("%w: target and targets are both given; leave one of them out", config.ErrConfig)
-	case !several && (c.Contrasts != nil || c.Levels != nil || c.Select != nil):
+	case !several(c) && (c.Contrasts != nil || c.Levels != nil || c.Select != nil):
 		return fmt.Errorf("%w: contrasts, levels and select are about several policies; name them in targets, or leave these keys out", config.ErrConfig)
-	case !several && c.Target.Kind == "":
+	case namesNoPolicy(c):
 		return fmt.Errorf("%w: target.kind is missing; use {kind: logged} for the policy that made the data", config.ErrConfig)
 	case c.Select != nil && byLimits(c.Select) && (c.Select.Gap != nil || c.Select.Value != nil):
 		return fmt.Errorf("%w: select.gap and select.value are for the forecast of permute-and-flip; leave them out, or set select.best to permute-and-flip or auto", config.ErrConfig)
@@ -38,7 +37,7 @@ func validateTargets(c config.Config) error {
 	columns := map[string]bool{}
 	for i, t := range policiesAsked(c) {
 		key := "target"
-		if several {
+		if several(c) {
 			key = fmt.Sprintf("targets[%d]", i)
 			if c.Targets[i].Name == "" {
 				return fmt.Errorf("%w: %s: name is missing; give every policy a name", config.ErrConfig, key)
@@ -50,7 +49,7 @@ func validateTargets(c config.Config) error {
 		if err := checkTargetFields(t, key); err != nil {
 			return err
 		}
-		if t.Kind == learnedKind && (several || c.Method.Name != learningMethod) {
+		if t.Kind == learnedKind && (several(c) || c.Method.Name != learningMethod) {
 			return fmt.Errorf("%w: %s.kind is learned, which only a single target of method %s can be", config.ErrConfig, key, learningMethod)
 		}
 		if t.Kind == "column" {

@@ -48,11 +48,11 @@ func TestAnchorsNarrowRareOutcomes(t *testing.T) {
 			p, q = make([]float64, persons), make([]float64, persons)
 			ma, na := s.Measured(xa, za)
 			mb, nb := s.Measured(xb, zb)
-			Contrast(p, q, ma, na, mb, nb)
+			Combine(p, q, Term{ma, na, 1}, Term{mb, nb, -1})
 			return p, q
 		}
 		level := [2][]float64{make([]float64, persons), make([]float64, persons)}
-		Contrast(level[0], level[1], xa, za, zb, xb)
+		Combine(level[0], level[1], Term{xa, za, 1}, Term{xb, zb, 1})
 		e, err := b.RunFrom(level, from, noise.NewSeeded(seed))
 		if err != nil {
 			t.Fatal(err)

@@ -35,7 +35,7 @@ func TestContrastBoundsTheDifference(t *testing.T) {
 			steps.Contributions(shares[2*k], shares[2*k+1], s)
 		}
 		x, z := make([]float64, len(chances)), make([]float64, len(chances))
-		Contrast(x, z, shares[0], shares[1], shares[2], shares[3])
+		Combine(x, z, Term{shares[0], shares[1], 1}, Term{shares[2], shares[3], -1})
 		worth := p.value(0, p.horizon) - other.value(0, p.horizon)
 		width := steps.Range().Width()
 		for _, cap := range []float64{math.Inf(1), 1, 0.4} {
@@ -130,7 +130,7 @@ func TestDifferencesOfWeightsBoundTheDifference(t *testing.T) {
 func TestAlikePoliciesCancel(t *testing.T) {
 	x, z := []float64{0.2, 1, 0}, []float64{0.8, 0, 1}
 	p, q := make([]float64, 3), make([]float64, 3)
-	Contrast(p, q, x, z, x, z)
+	Combine(p, q, Term{x, z, 1}, Term{x, z, -1})
 	for i := range p {
 		if p[i] != 0.5 || q[i] != 0.5 {
 			t.Errorf("person %d adds %v and %v; want .5 and .5", i, p[i], q[i])

@@ -192,8 +192,15 @@ func Lower(s *value.Sample, factor, precision float64) {
 // downward makes up for the rounding of the operations before.
 const downward = 1 - 0x1p-48
 
-// Contrast writes what every person adds to the difference of two policies' values,
-// J_A - J_B. With x and z of each policy as [Bounds] has them,
+// Term is what every person adds to the value of one policy, x and z as [Bounds] has them, and how
+// often that value counts in a combination: less than 0 times where it is subtracted.
+type Term struct {
+	X, Z  []float64
+	Times float64
+}
+
+// Combine writes what every person adds to a combination of policies' values, such as the
+// difference J_A - J_B, of which
 //
 //	p = (x_A + z_B)/2,  q = (z_A + x_B)/2
 //
@@ -202,8 +209,21 @@ const downward = 1 - 0x1p-48
 // weight w, adds w/2 to each of p and q, whatever came of it: where weights are 1 it
 // cancels outcome for outcome. A person's weight p + q is the mean of the two
 // policies'. docs/proofs/contrasts.md has the proof.
-func Contrast(p, q, xa, za, xb, zb []float64) {
+func Combine(p, q []float64, terms ...Term) {
+	clear(p)
+	clear(q)
+	total := 0.0
+	for _, t := range terms {
+		times, x, z := t.Times, t.X, t.Z
+		if times < 0 {
+			times, x, z = -times, z, x
+		}
+		total += times
+		for i := range p {
+			p[i], q[i] = p[i]+times*x[i], q[i]+times*z[i]
+		}
+	}
 	for i := range p {
-		p[i], q[i] = (xa[i]+zb[i])/2, (za[i]+xb[i])/2
+		p[i], q[i] = p[i]/total, q[i]/total
 	}
 }

@@ -126,6 +126,8 @@ type Facts struct {
 	Outcome *evaluate.Public
 	// Features are those that a regression of them uses, nil for none.
 	Features feature.Map
+	// Report tells that a report is asked for, beside warnings.
+	Report bool
 }
 
 // name is an action's number, and its word where it has one.
@@ -136,44 +138,15 @@ func (f Facts) name(action int) string {
 	return strconv.Itoa(action)
 }
 
-// mostSteps and mostActions bound the tables of a report.
-const (
-	mostSteps   = 12
-	mostActions = 64
-)
-
-// Look describes the data as an evaluation would use them. It fails where the
+// Look describes a whole dataset as an evaluation would use it. It fails where the
 // target policy needs a column that is not there.
 func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
-	r := &Report{Persons: d.Persons(), Episodes: d.Episodes(), Rows: d.Rows()}
-	r.EpisodesPerPerson = spread(differences(d.PersonStart))
-	r.Lengths = spread(differences(d.EpisodeStart))
-	r.Rewards = bounded(slices.Clone(d.Reward), f.Reward)
-	r.Returns = bounded(returns(d, f.Gamma), f.Return)
-	r.Returns.Outside = outside(returns(d, f.Gamma), rounded(f.Return))
-	r.actions(d, f.Words)
-	if !policy.OnPolicy(f.Target) && d.BehaviorProb != nil {
-		r.Propensity = propensity(d.BehaviorProb)
-	}
+	f.Report = true
 	w, err := Watched(d, f)
 	if err != nil {
 		return nil, err
 	}
-	if r.CutOff = w.cut; len(w.weights) > 0 {
-		r.Weights = describe(w.weights[0], f.Cap, true)
-	}
-	if r.Outcome, err = w.Outcome(); err == nil {
-		r.Warnings, err = w.Warnings()
-	}
-	return r, err
-}
-
-func differences(start []int) []float64 {
-	out := make([]float64, 0, len(start))
-	for i := 1; i < len(start); i++ {
-		out = append(out, float64(start[i]-start[i-1]))
-	}
-	return out
+	return w.Report()
 }
 
 // spread sorts x in place.
@@ -216,12 +189,6 @@ func bins(x []float64) []int {
 	return counts
 }
 
-func bounded(x []float64, r *evaluate.Range) Bounded {
-	b := Bounded{Range: r, Outside: outside(x, r)}
-	b.Spread = spread(x)
-	return b
-}
-
 // returns are the discounted returns of the episodes.
 func returns(d *trajectory.Dataset, gamma float64) []float64 {
 	out := make([]float64, d.Episodes())
@@ -240,61 +207,12 @@ func returns(d *trajectory.Dataset, gamma float64) []float64 {
 	return out
 }
 
-// actions counts actions, in all and by step.
-func (r *Report) actions(d *trajectory.Dataset, words map[int]string) {
-	if d.Action == nil {
-		return
-	}
-	k := 0
-	for _, a := range d.Action {
-		k = max(k, int(a)+1)
-	}
-	for a := range words {
-		if a < mostActions {
-			k = max(k, a+1)
-		}
-	}
-	if k > mostActions {
-		return
-	}
-	r.Actions = make([]int, k)
-	if words != nil {
-		r.Words = make([]string, k)
-		for a := range r.Words {
-			r.Words[a] = words[a]
-		}
-	}
-	for e := range d.Episodes() {
-		for row := d.EpisodeStart[e]; row < d.EpisodeStart[e+1]; row++ {
-			a := d.Action[row]
-			if a < 0 {
-				continue
-			}
-			r.Actions[a]++
-			step := row - d.EpisodeStart[e]
-			if step >= mostSteps {
-				continue
-			}
-			if step == len(r.Steps) {
-				r.Steps = append(r.Steps, Step{Step: step, Actions: make([]int, k)})
-			}
-			r.Steps[step].Episodes++
-			r.Steps[step].Actions[a]++
-		}
-	}
-}
-
 // Name is an action's number, and its word where it has one.
 func (r *Report) Name(action int) string {
 	if r.Words == nil || r.Words[action] == "" {
 		return strconv.Itoa(action)
 	}
 	return fmt.Sprintf("%d %s", action, r.Words[action])
-}
-
-func propensity(p []float64) *Propensity {
-	s := spread(slices.Clone(p))
-	return &Propensity{Spread: s, Constant: len(p) > 0 && s.Min == s.Max}
 }
 
 // largestWeight keeps sums of squares of weights finite.

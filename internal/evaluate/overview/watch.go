@@ -9,9 +9,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// Watch counts what the warnings of a [Report] rest on, and no more. Data may come in
+// Watch counts what a [Report] rests on, or its warnings alone. Data may come in
 // parts of whole persons, each of which is watched by itself and then added in order:
-// it keeps 8 bytes an episode.
+// it keeps 8 bytes an episode, and for a report some more and up to 16 bytes a row.
 type Watch struct {
 	facts             Facts
 	persons, episodes int
@@ -24,13 +24,21 @@ type Watch struct {
 	studied []*value.Part // where outcomes are asked for
 	outcome *Outcome      // once it was asked for
 
+	look *look // where a report is asked for
+
 	draws   drawsOnce
 	inverse inverse
 	left    int // episodes that leave the action that was drawn once for them
 }
 
 // NewWatch holds data against public facts.
-func NewWatch(f Facts) *Watch { return &Watch{facts: f} }
+func NewWatch(f Facts) *Watch {
+	w := &Watch{facts: f}
+	if f.Report {
+		w.look = new(look)
+	}
+	return w
+}
 
 // Add watches persons. rho are the ratios by row of the target policy, and of the others that are
 // not the logged one; none on-policy, and where probabilities are not known.
@@ -40,6 +48,9 @@ func (w *Watch) add(d *trajectory.Dataset, rho [][]float64, keep func(*trajector
 	w.persons += d.Persons()
 	w.episodes += d.Episodes()
 	w.cut += cutOff(d, w.facts.Horizon)
+	if w.look != nil {
+		w.look.add(d, w.facts)
+	}
 	w.rewards += outside(d.Reward, w.facts.Reward)
 	if r := w.facts.Return; r != nil {
 		w.returns += outside(returns(d, w.facts.Gamma), rounded(r))
@@ -121,6 +132,9 @@ func (w *Watch) Merge(o *Watch) {
 		w.weights[i] = append(w.weights[i], of...)
 	}
 	w.drawn, w.studied = append(w.drawn, o.drawn...), append(w.studied, o.studied...)
+	if w.look != nil {
+		w.look.merge(o.look)
+	}
 	w.draws.merge(&o.draws)
 	w.inverse.merge(&o.inverse)
 	w.left += o.left

@@ -37,16 +37,18 @@ func OfParts(plan *evaluate.Plan, targets []policy.Policy, d, neighbour []*traje
 			parts = neighbour
 		}
 		g := plan.Gather()
+		var names []string
 		for _, part := range parts {
 			rho, err := ratios(targets, part)
 			if err != nil {
 				return nil, err
 			}
+			names = append(names, part.PersonID...)
 			if err := g.Add(part, rho...); err != nil {
 				return nil, err
 			}
 		}
-		ready, err := g.Ready(ctx)
+		ready, err := g.Ready(ctx, func() []string { return names })
 		if err != nil {
 			return nil, err
 		}

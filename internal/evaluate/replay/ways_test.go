@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/evaluate/replay"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -54,30 +55,43 @@ func TestWaysToRunAreAlike(t *testing.T) {
 	}
 }
 
-// TestPartsMakeTheReleaseOfAllDataAtOnce, for every method that gathers and every form of it.
+// TestPartsMakeTheReleaseOfAllDataAtOnce, for every method but gpope and every form of it.
 func TestPartsMakeTheReleaseOfAllDataAtOnce(t *testing.T) {
-	gathered := 0
 	for name, option := range options() {
-		plan, p := planOf(t, option, dp.ReplaceOne)
-		if plan.Gather() == nil {
-			continue
+		adjacencies := []dp.Adjacency{dp.ReplaceOne}
+		if option["name"] == "dp-learn" { // halves go by names
+			adjacencies = append(adjacencies, dp.AddRemoveOne)
 		}
-		gathered++
-		draw := drawn(t, p, 7)
-		for i := range 6 {
-			pair, err := draw.Pair()
-			if err != nil {
-				t.Fatal(err)
-			}
-			of := func(d *trajectory.Dataset) []*trajectory.Dataset { return replay.Parts(d, 1+i%persons) }
-			parts := replay.OfParts(plan, replay.Targets(p), of(pair.Data), of(pair.Neighbour))
-			if err := replay.Alike(t.Context(), replay.Of(plan, pair.Data, pair.Neighbour), parts, i%2 == 1, uint64(i)); err != nil {
-				t.Errorf("%s, %s: %v", name, pair.Kind, err)
-			}
+		for _, adjacency := range adjacencies {
+			plan, p := planOf(t, option, adjacency)
+			alikeInParts(t, name, plan, p)
 		}
 	}
-	if gathered < len(options())*3/4 {
-		t.Errorf("%d of %d gather", gathered, len(options()))
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		plan, p := sumsPlan(t, returns{}, adjacency)
+		alikeInParts(t, "returns", plan, p)
+	}
+}
+
+func alikeInParts(t *testing.T, name string, plan *evaluate.Plan, p evaluate.Public) {
+	t.Helper()
+	if plan.Gather() == nil {
+		if plan.Method != "gpope" {
+			t.Errorf("%s needs all data at once", name)
+		}
+		return
+	}
+	draw := drawn(t, p, 7)
+	for i := range 6 {
+		pair, err := draw.Pair()
+		if err != nil {
+			t.Fatal(err)
+		}
+		of := func(d *trajectory.Dataset) []*trajectory.Dataset { return replay.Parts(d, 1+i%persons) }
+		parts := replay.OfParts(plan, replay.Targets(p), of(pair.Data), of(pair.Neighbour))
+		if err := replay.Alike(t.Context(), replay.Of(plan, pair.Data, pair.Neighbour), parts, i%2 == 1, uint64(i)); err != nil {
+			t.Errorf("%s, %s: %v", name, pair.Kind, err)
+		}
 	}
 }
 

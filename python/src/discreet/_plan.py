@@ -50,7 +50,7 @@ class Plan:
             for key, text in (
                 ("half_width", "half width"),
                 ("std_privacy", "privacy"),
-                ("std_sampling_at_most", "sampling at most"),
+                ("std_sampling_at_most", "sampling"),
                 ("rmse_privacy", "privacy error over states"),
             )
             if e.get(key)

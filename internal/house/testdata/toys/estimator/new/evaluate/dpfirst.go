@@ -24,7 +24,7 @@ type DPFirst struct {
 }
 
 // Plan implements [Estimator].
-func (m DPFirst) Plan(p Public) (*Plan, error) { return privately("dp-first", m, p, m.draft) }
+func (m DPFirst) Plan(p Public) (*Plan, error) { return planned("dp-first", m, p, m.draft) }
 
 func (m DPFirst) draft(method string, p Public) (draft, error) {
 	if !policy.OnPolicy(p.Target) {
