@@ -153,7 +153,7 @@ func joint(p Public, answers []quantity, estimates []*scalar.Estimate) (*Release
 	return r, nil
 }
 
-// gathered is the release of all quantities that are asked for, of each of which there is one: that
+// gathered is the release of all estimands, of each of which there is one: that
 // of a single policy itself.
 func (p Public) gathered(each []*Release) *Release {
 	t := p.targets()
@@ -164,7 +164,7 @@ func (p Public) gathered(each []*Release) *Release {
 	if p.oneSided {
 		r.JointConfidence = max(1-0.1*float64(len(each)), 0.1)
 	}
-	for i, a := range p.asked() {
+	for i, a := range p.estimands() {
 		one := each[i]
 		r.Answers = append(r.Answers, PolicyAnswer{Name: a.name, Kind: a.kind, Estimate: one.estimate, Diagnostics: one.Diagnostics})
 		if one.first != "" && r.first == "" {

@@ -92,7 +92,7 @@ func distributions(probs []float64, actions int) bool {
 
 // cellAnswer is one answer of a release by cell and action.
 type cellAnswer struct {
-	asked
+	estimand
 	scalar.Asked
 }
 
@@ -178,8 +178,8 @@ func (q cellQuestion) width() (float64, error) {
 // byCells lists the answers.
 func (p Public) byCells(policies [][]float64) []cellAnswer {
 	var out []cellAnswer
-	for _, a := range p.asked() {
-		x := cellAnswer{asked: a, Asked: scalar.Asked{Difference: a.kind == OfContrast}}
+	for _, a := range p.estimands() {
+		x := cellAnswer{estimand: a, Asked: scalar.Asked{Difference: a.kind == OfContrast}}
 		for _, t := range a.of {
 			probs := policies[t.policy]
 			if probs == nil {

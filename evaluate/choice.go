@@ -77,7 +77,7 @@ func (t *Targets) validateChoice() error {
 		return fmt.Errorf("%w: targets: select.gap is %v; want by how much the best is supposed to be better than the others, a finite number above 0", ErrPublic, c.Gap)
 	case c.By == byLimits && (c.Gap != 0 || c.Value != nil):
 		return fmt.Errorf("%w: targets: select.gap and select.value are for the forecast of permute-and-flip, and the best is found by limits; leave them out", ErrPublic)
-	case c.By != byLimits && len(t.Contrasts) > 0:
+	case c.By != byLimits && len(t.estimands()) > len(t.Levels):
 		return fmt.Errorf("%w: targets: permute-and-flip names a policy and releases no difference; leave contrasts out, or set select to best", ErrPublic)
 	}
 	return nil
@@ -153,7 +153,7 @@ func (m DPIS) flip(method string, p Public, of vouched) (*permuteAndFlip, error)
 	for _, name := range p.Targets.Levels {
 		k := p.Targets.place(name)
 		f.candidates = append(f.candidates, k)
-		f.caps = append(f.caps, (&quantity{asked: asked{of: []term{{k, 1}}}}).cap(p.Targets, most))
+		f.caps = append(f.caps, (&quantity{estimand: estimand{of: []term{{k, 1}}}}).cap(p.Targets, most))
 	}
 	for i, a := range f.candidates {
 		for j, b := range f.candidates {

@@ -301,6 +301,7 @@ func TestSurvivalRefusesWhatItIgnores(t *testing.T) {
 		"stands for":             func(p *evaluate.Public) { p.Outcome.Censored = []float64{1} },
 		"want 1 to 6":            func(p *evaluate.Public) { p.Outcome.Causes = nil },
 		"one row a person":       func(p *evaluate.Public) { p.OneDecision, p.Horizon = false, 3 },
+		"problem.episodes to 1":  func(p *evaluate.Public) { p.OneDecision, p.Horizon, p.Episodes = false, 3, 0 }, // the unit is a person where none is named
 		"laplace":                func(p *evaluate.Public) { p.Privacy.NoiseFamily, p.Privacy.Fast = "laplace", true },
 		"noise_family":           func(p *evaluate.Public) { p.Privacy.NoiseFamily = "cauchy" },
 		"needs data.outcome":     func(p *evaluate.Public) { p.Outcome, p.Reward = nil, evaluate.Range{Min: 0, Max: 1} },

@@ -292,7 +292,7 @@ func (p Public) absentNotes(bootstraps bool) (notes []string) {
 // episodesNote says what the mean over a person's episodes supposes, where a person
 // may have several: docs/proofs/overlap.md.
 func (p Public) episodesNote() []string {
-	if u := p.guarantee().Unit; !p.private() || u != "" && u != Person || p.Episodes == 1 || p.Horizon <= 1 {
+	if !p.private() || p.unit() != Person || p.Episodes == 1 || p.Horizon <= 1 {
 		return nil
 	}
 	return []string{"A person may have several episodes and counts with their mean. This equals the value per episode only if how many episodes a person has is unrelated to their outcomes. If people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is a different number, and the interval does not allow for the difference. With problem.episodes: 1 only first episodes count."}

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -328,12 +329,7 @@ func (p Public) decisions() int64 {
 func (p Public) words(text string) string { return p.unit().Words(text) }
 
 // unit is that of the guarantee.
-func (p Public) unit() Unit {
-	if !p.private() {
-		return Person
-	}
-	return p.Privacy.Unit
-}
+func (p Public) unit() Unit { return cmp.Or(p.guarantee().Unit, Person) }
 
 // facts lists the public parameters that every release repeats.
 func (p Public) facts() map[string]any {

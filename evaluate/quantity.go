@@ -13,9 +13,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// asked is one number that is asked for: a combination of the values of policies, which
-// [Targets.asked] lists, or the value in a group of persons.
-type asked struct {
+// estimand is one number that is asked for: a combination of the values of policies, which
+// [Targets.estimands] lists, or the value in a group of persons.
+type estimand struct {
 	name string
 	kind AnswerKind
 	of   []term
@@ -29,7 +29,7 @@ type term struct {
 }
 
 // total is how often values count in all.
-func (a asked) total() (sum float64) {
+func (a estimand) total() (sum float64) {
 	for _, x := range a.of {
 		sum += math.Abs(x.times)
 	}
@@ -37,7 +37,7 @@ func (a asked) total() (sum float64) {
 }
 
 // within is the range of the combination of numbers in a range.
-func (a asked) within(r facts.Range) (out facts.Range) {
+func (a estimand) within(r facts.Range) (out facts.Range) {
 	for _, x := range a.of {
 		low, high := x.times*r.Min, x.times*r.Max
 		out.Min, out.Max = out.Min+min(low, high), out.Max+max(low, high)
@@ -46,7 +46,7 @@ func (a asked) within(r facts.Range) (out facts.Range) {
 }
 
 // logged is the part of the weight that the logged policy has, whose weight is 1.
-func (a asked) logged(t *Targets) (part float64) {
+func (a estimand) logged(t *Targets) (part float64) {
 	for _, x := range a.of {
 		if policy.OnPolicy(t.Policies[x.policy].Policy) {
 			part += math.Abs(x.times)
@@ -56,7 +56,7 @@ func (a asked) logged(t *Targets) (part float64) {
 }
 
 // disjoint tells that no episode has a weight above 0 under two of the policies.
-func (a asked) disjoint(t *Targets) bool {
+func (a estimand) disjoint(t *Targets) bool {
 	for i, x := range a.of {
 		for _, y := range a.of[:i] {
 			if !disjoint(t.Policies[x.policy].Policy, t.Policies[y.policy].Policy) {
@@ -67,10 +67,10 @@ func (a asked) disjoint(t *Targets) bool {
 	return true
 }
 
-// quantity is one that a release answers with. It is a clipped sum of its own, of what a person
-// adds to it, with limits that follow from the noisy sum; all of it is fixed before data are seen.
+// quantity is an estimand that a release answers for: a clipped sum of its own, of what a person
+// adds, with limits that follow from the noisy sum; all of it is fixed before data are seen.
 type quantity struct {
-	asked
+	estimand
 	// values are the places, among the answers, of the two values that a contrast is made
 	// of; nil where the answer is a release of its own.
 	values []int
@@ -97,8 +97,8 @@ func (q *quantity) stages(part float64) scalar.Stages {
 func (t *Targets) quantities(p Public, of vouched, subtract bool) []quantity {
 	apart := t.differences()
 	var out []quantity
-	for _, a := range t.asked() {
-		q := quantity{asked: a}
+	for _, a := range t.estimands() {
+		q := quantity{estimand: a}
 		if a.kind == OfContrast {
 			if subtract {
 				q.values = t.fromValues(q)

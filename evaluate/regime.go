@@ -52,13 +52,13 @@ func (p Public) targets() *Targets {
 	return p.Targets
 }
 
-// asked lists the quantities that are asked for.
-func (p Public) asked() (all []asked) {
+// estimands lists what is asked for.
+func (p Public) estimands() (all []estimand) {
 	for _, g := range p.groups().Of {
-		all = append(all, asked{name: g.Name, kind: OfGroup})
+		all = append(all, estimand{name: g.Name, kind: OfGroup})
 	}
 	if all == nil {
-		return p.targets().asked()
+		return p.targets().estimands()
 	}
 	return all
 }

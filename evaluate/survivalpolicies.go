@@ -61,11 +61,14 @@ func (q *survivalQuestion) askPolicies(method string, m DPSurvival) error {
 	for _, n := range a.Policies {
 		arms, t.of = append(arms, n.Name), append(t.of, n.Policy)
 	}
-	for _, x := range a.asked() {
-		if x.kind == OfContrast {
+	for _, x := range a.estimands() {
+		switch {
+		case x.kind == OfContrast:
 			q.Pairs = append(q.Pairs, [2]int{x.of[0].policy, x.of[1].policy})
-		} else {
+		case len(x.of) == 1:
 			t.levels = append(t.levels, x.of[0].policy)
+		default:
+			return fmt.Errorf("%w: %s: %q is neither of one policy nor a difference of two; leave it out", ErrMethod, method, x.name)
 		}
 	}
 	switch {

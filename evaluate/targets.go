@@ -96,7 +96,7 @@ func (t *Targets) validate() error {
 		}
 	}
 	asked := map[string]bool{bestName: t.Best}
-	for _, a := range t.asked() {
+	for _, a := range t.estimands() {
 		switch {
 		case asked[a.name]:
 			return fmt.Errorf("%w: targets: %q is asked for twice, or the name of two answers", ErrPublic, a.name)
@@ -109,7 +109,7 @@ func (t *Targets) validate() error {
 }
 
 func (t *Targets) validateAnswers() error {
-	switch n := len(t.asked()); {
+	switch n := len(t.estimands()); {
 	case n == 0:
 		return fmt.Errorf("%w: targets: neither levels nor contrasts ask for anything", ErrPublic)
 	case n > mostAnswers:
@@ -166,14 +166,14 @@ func (t *Targets) place(name string) int {
 	return slices.IndexFunc(t.Policies, func(a NamedPolicy) bool { return a.Name == name })
 }
 
-// asked lists the quantities, each of which gets an interval, levels first.
-func (t *Targets) asked() []asked {
-	var out []asked
+// estimands lists what is asked for, each of which gets an interval, levels first.
+func (t *Targets) estimands() []estimand {
+	var out []estimand
 	for _, name := range t.Levels {
-		out = append(out, asked{name, OfPolicy, []term{{t.place(name), 1}}})
+		out = append(out, estimand{name, OfPolicy, []term{{t.place(name), 1}}})
 	}
 	for _, c := range t.Contrasts {
-		out = append(out, asked{c[0] + contrastSign + c[1], OfContrast, []term{{t.place(c[0]), 1}, {t.place(c[1]), -1}}})
+		out = append(out, estimand{c[0] + contrastSign + c[1], OfContrast, []term{{t.place(c[0]), 1}, {t.place(c[1]), -1}}})
 	}
 	return out
 }

@@ -168,6 +168,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"d = firstOfEach(d)", "_ = firstOfEach"}}},
 		{name: "several answers: each end as of one", in: "evaluate/internal/scalar", run: "Joint",
 			edits: edits{{"return math.Sqrt2 * math.Erfinv(Confidence(b.Answers))", "return Z95"}}},
+		{name: "a combination capped as if one of its policies acted at a time", in: "evaluate", run: "WeightsOfACombination",
+			edits: edits{{"	if q.disjoint(t) {\n\t\tsum = largest", "	if true {\n\t\tsum = largest"}}},
 		{name: "several answers: a contrast of the same side twice", in: "evaluate/internal/scalar", run: "Contrast",
 			edits: edits{{"times, x, z = -times, z, x", "times = -times"}}},
 		{name: "moments by Laplace: half of the noise", in: "internal/dp/mechanism", by: "internal/evaluate/replay", run: "Pairs",

@@ -168,3 +168,21 @@ func TestJointIntervalsAreWider(t *testing.T) {
 		t.Errorf("widths %v of one answer and %v of one of ten with the same noise; want about 2.81/1.96 times as much", one, ten)
 	}
 }
+
+// TestACombinationIsOfItsTerms: where weights are 1, what a person adds is the combination of their
+// shares as a share of the range that it can have.
+func TestACombinationIsOfItsTerms(t *testing.T) {
+	for _, times := range [][]float64{{1}, {1, -1}, {0.5, 0.25, 0.25}, {2, -1, -0.5}} {
+		shares, terms := []float64{0.125, 0.75, 0.5}, []Term(nil)
+		value, low, width := 0.0, 0.0, 0.0
+		for i, c := range times {
+			terms = append(terms, Term{X: shares[i : i+1], Z: []float64{1 - shares[i]}, Times: c})
+			value, low, width = value+c*shares[i], low+min(c, 0), width+max(c, -c)
+		}
+		p, q := []float64{7}, []float64{7}
+		Combine(p, q, terms...)
+		if want := (value - low) / width; math.Abs(p[0]-want) > 1e-15 || math.Abs(q[0]-(1-want)) > 1e-15 {
+			t.Errorf("%v: %v and %v; want %v and %v", times, p[0], q[0], want, 1-want)
+		}
+	}
+}
