@@ -48,6 +48,7 @@ func Command() cli.Engine {
 			return e, func() { _ = e.Close() }, nil // the run is over: nothing hangs on the connection
 		},
 		Commands: []*cobra.Command{worker()},
+		Store:    objects.Session(),
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/scale"
 )
 
@@ -107,7 +108,7 @@ func (e *Engine) Round(ctx context.Context, r scale.Round) ([]scale.Partial, err
 	}
 	shards := make([]string, len(r.Shards))
 	for i, s := range r.Shards {
-		if shards[i], err = filepath.Abs(s); err != nil {
+		if shards[i], err = source.Abs(s); err != nil {
 			return nil, err
 		}
 	}

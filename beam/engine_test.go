@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/beam/internal/s3/s3test"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/cli"
 	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
@@ -72,9 +73,21 @@ func TestTheCommand(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	store := s3test.Start(t, bucket)
 	testscript.Run(t, testscript.Params{Dir: "testdata", Setup: func(e *testscript.Env) error {
 		e.Setenv("EXAMPLES", examples)
+		for _, line := range os.Environ() {
+			if name, value, _ := strings.Cut(line, "="); strings.HasPrefix(name, "AWS_") {
+				e.Setenv(name, value)
+			}
+		}
 		return nil
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		"upload": func(ts *testscript.TestScript, _ bool, args []string) { // PREFIX FILE ...
+			for _, path := range args[1:] {
+				ts.Check(store.Add(bucket, args[0]+filepath.Base(path), []byte(ts.ReadFile(path))))
+			}
+		},
 	}})
 }
 

@@ -11,8 +11,10 @@ import (
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
+	"github.com/discreet-rl/discreet/beam/internal/s3"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/scale"
 )
 
@@ -48,8 +50,15 @@ func pipeline(task string, hash scale.Hash, shards []string, out string) *sdk.Pi
 	return p
 }
 
-// here is the worker of this process. Runners make an answerShard anew for every bundle.
-var here scale.Worker
+// here is the worker of this process, and objects what it reads s3:// by. Runners make an
+// answerShard anew for every bundle.
+var (
+	here    scale.Worker
+	objects s3.Client
+)
+
+// reaching has a worker read objects, each of one version in all of an answer.
+func reaching(ctx context.Context) context.Context { return source.With(ctx, objects.Session()) }
 
 // answerShard answers the task for a shard.
 type answerShard struct {
@@ -81,7 +90,7 @@ func (f *answerShard) answer(ctx context.Context, shard string) ([]byte, error) 
 	if hash.String() != f.Hash {
 		return nil, fmt.Errorf("%w: %s is not the task that the driver wrote; workers and driver need one run directory", scale.ErrTask, f.Task)
 	}
-	p, err := here.Answer(ctx, task, hash, shard, key)
+	p, err := here.Answer(reaching(ctx), task, hash, shard, key)
 	if err != nil {
 		return nil, err
 	}

@@ -61,7 +61,7 @@ type divideFile struct {
 // has none: what is true of all data is there. What is wrong with the data stays in that
 // file, which no runner reads.
 func (f *divideFile) ProcessElement(ctx context.Context, path string, emit func(shard, rows string)) error {
-	rows, err := here.Divide(ctx, f.Plan, path)
+	rows, err := here.Divide(reaching(ctx), f.Plan, path)
 	if err != nil {
 		return err
 	}
@@ -86,5 +86,5 @@ func (f *joinShard) ProcessElement(ctx context.Context, shard string, rows func(
 	for path := ""; rows(&path); {
 		all = append(all, path)
 	}
-	return here.Join(ctx, f.Plan, n, all)
+	return here.Join(reaching(ctx), f.Plan, n, all)
 }

@@ -57,7 +57,7 @@ const markOfKey = "discreet_shard_key"
 // from what one process reads.
 func (s stage) made(t testing.TB, e *Engine, files, shards []string) {
 	t.Helper()
-	if set, err := scale.Set(shards); err != nil || len(set) != 4 {
+	if set, err := scale.Set(t.Context(), shards); err != nil || len(set) != 4 {
 		t.Fatalf("%v, %v", set, err)
 	}
 	all, _, err := file.Read(t.Context(), files, "", trajectory.Options{Optional: trajectory.AllParts})
@@ -66,7 +66,7 @@ func (s stage) made(t testing.TB, e *Engine, files, shards []string) {
 	}
 	seen := 0
 	for i, path := range shards {
-		marks, err := file.Marks(path, "discreet_shard", "discreet_shards", markOfKey)
+		marks, err := file.Marks(t.Context(), path, "discreet_shard", "discreet_shards", markOfKey)
 		if err != nil {
 			t.Fatal(err)
 		}

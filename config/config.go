@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/feature"
 )
 
@@ -58,9 +59,9 @@ func (c Config) LedgerLocation() string {
 	return c.Resolve(c.Ledger.Path)
 }
 
-// Resolve resolves a path of the configuration.
+// Resolve resolves a path of the configuration. A name such as s3://bucket/key stays as it is.
 func (c Config) Resolve(p string) string {
-	if p == "" || filepath.IsAbs(p) {
+	if p == "" || filepath.IsAbs(p) || source.Remote(p) {
 		return p
 	}
 	return filepath.Join(c.Dir, p)

@@ -177,7 +177,10 @@ func draftOf(method string, p Public, r refine.Rounds, form refine.Form) draft {
 				return refined(p, e), nil
 			}, nil
 		},
-	}.preparation()
+	}
+	if s, ok := form.(refine.ByState); ok {
+		prepare.built = s.Built
+	}
 	facts := map[string]any{
 		"form": form.Name(), "shares": r.Rule.Shares(form.Name() != refine.MonteCarlo, len(r.Schedule.Multipliers)-2),
 		"clip": p.Returns(), "dimension": p.Features.Dim(),
@@ -191,7 +194,7 @@ func draftOf(method string, p Public, r refine.Rounds, form refine.Form) draft {
 		facts["max_weight"] = r.MaxWeight
 	}
 	return draft{
-		method: method, public: p, event: gaussians(r.Schedule.Multipliers...), prepare: prepare, outcome: refinedAgain(p, form),
+		method: method, public: p, event: gaussians(r.Schedule.Multipliers...), prepare: prepare.preparation(), outcome: refinedAgain(p, form),
 		bootstraps: true, perState: true,
 		summary: summary{
 			facts: facts, expected: Expected{RMSE: form.Expected(), Constant: p.Returns().Width() / 2}, heading: meaning(p, form.Name()),

@@ -368,6 +368,7 @@ func (q survivalQuestion) preparation() preparation {
 			all.at, all.shares = append(all.at, next.at...), append(all.shares, next.shares...)
 			return all
 		},
+		func(w weightedPersons) int64 { return 8 * int64(len(w.at)+len(w.shares)) },
 		func(w weightedPersons) (draw, error) {
 			h, err := q.histogram()
 			if err != nil {

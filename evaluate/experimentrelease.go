@@ -78,6 +78,7 @@ func (q experimentQuestion) preparation() preparation {
 	return keeping[arms]{
 		func(d *trajectory.Dataset, _ [][]float64, _ bool) (arms, error) { return q.read(d) },
 		arms.and,
+		func(a arms) int64 { return 5 * 8 * int64(len(a.x)) },
 		func(a arms) (draw, error) {
 			if err := checkCapacity(len(a.x), experiment.Coordinates); err != nil {
 				return nil, err

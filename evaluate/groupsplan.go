@@ -216,6 +216,15 @@ func (g grouping) join(all, next any) any {
 	return a
 }
 
+func (g grouping) bytes(all any) (n int64) {
+	for i, part := range g.parts {
+		if of := all.(grouped).of[i]; of != nil {
+			n += part.prepare.bytes(of)
+		}
+	}
+	return n
+}
+
 // joined is what was kept of both; either may be nil.
 func joined(p preparation, all, next any) any {
 	switch {

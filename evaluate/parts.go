@@ -82,8 +82,7 @@ func (p *Plan) Gather() *Gathering {
 }
 
 // Slim tells that two numbers a person are kept, under one policy, and no row. Then rows of persons who do not
-// stand together may be in temporary files, which a release discloses, and a check is kept for
-// many rounds.
+// stand together may be in temporary files, which a release discloses.
 func (p *Plan) Slim() bool { return p.slim }
 
 // Add checks one part and adds it. rho are the ratios by row under each policy that is asked
@@ -131,13 +130,16 @@ func (g *Gathering) Ready(ctx context.Context, names func() []string) (*Ready, e
 }
 
 // ReadyPart ends the check of some of the persons, as [Plan.CheckPart] does of data at
-// once, with what [Plan.Sizes] counts. The gathering is used up.
-func (g *Gathering) ReadyPart(ctx context.Context) (*Ready, []int64, error) {
+// once, with what [Plan.Sizes] counts, and tells how many bytes are kept. The gathering is used up.
+func (g *Gathering) ReadyPart(ctx context.Context) (r *Ready, sizes []int64, kept int64, err error) {
 	if err := g.plan.InParts(); err != nil {
-		return nil, nil, err
+		return nil, nil, 0, err
 	}
-	r, err := g.bind(ctx)
-	return r, g.sizes, err
+	if g.kept != nil {
+		kept = g.plan.prepare.bytes(g.kept)
+	}
+	r, err = g.bind(ctx)
+	return r, g.sizes, kept, err
 }
 
 func (g *Gathering) bind(ctx context.Context) (*Ready, error) {

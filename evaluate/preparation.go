@@ -3,6 +3,7 @@ package evaluate
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/internal/rl/value"
@@ -18,6 +19,8 @@ type preparation interface {
 	part(d *trajectory.Dataset, rho [][]float64, alone bool) (any, error)
 	// join adds what was kept of the next persons.
 	join(all, next any) any
+	// bytes are those of what was kept.
+	bytes(all any) int64
 	// bind makes what draws the noise.
 	bind(ctx context.Context, all any) (draw, error)
 }
@@ -27,6 +30,7 @@ type whole func(ctx context.Context, d *trajectory.Dataset) (draw, error)
 
 func (whole) part(d *trajectory.Dataset, _ [][]float64, _ bool) (any, error) { return d, nil }
 func (whole) join(_, next any) any                                           { return next }
+func (whole) bytes(any) int64                                                { return math.MaxInt64 }
 func (f whole) bind(ctx context.Context, all any) (draw, error) {
 	return f(ctx, all.(*trajectory.Dataset))
 }
@@ -61,12 +65,15 @@ func (packing) join(all, next any) any {
 	return a
 }
 
+func (packing) bytes(any) int64 { return math.MaxInt64 } // workers on shards have none
+
 func (f packing) bind(ctx context.Context, all any) (draw, error) { return f(ctx, all.(packed)) }
 
 // keeping is the preparation of a method that looks at persons one by one, and keeps a K of them.
 type keeping[K any] struct {
 	look  func(d *trajectory.Dataset, rho [][]float64, alone bool) (K, error)
 	add   func(all, next K) K
+	size  func(all K) int64
 	ready func(all K) (draw, error)
 }
 
@@ -74,6 +81,7 @@ func (k keeping[K]) part(d *trajectory.Dataset, rho [][]float64, alone bool) (an
 	return k.look(d, rho, alone)
 }
 func (k keeping[K]) join(all, next any) any { return k.add(all.(K), next.(K)) }
+func (k keeping[K]) bytes(all any) int64    { return k.size(all.(K)) }
 func (k keeping[K]) bind(_ context.Context, all any) (draw, error) {
 	return k.ready(all.(K))
 }
@@ -97,6 +105,8 @@ type byPerson struct {
 	// coordinates of the largest sum; 0 if another check bounds it.
 	coordinates int
 	run         func(numbers [][]float64, rows *value.Samples) (draw, error)
+	// built is the most bytes that run keeps beside, of so many persons and rows; nil if none.
+	built func(persons, rows int64) int64
 }
 
 // people are what is kept of persons, part by part.
@@ -112,7 +122,22 @@ func (m byPerson) preparation() preparation {
 		}
 		all.rows = append(all.rows, next.rows...)
 		return all
-	}, m.ready}
+	}, m.size, m.ready}
+}
+
+// size is how many bytes are kept.
+func (m byPerson) size(of people) (n int64) {
+	for _, x := range slices.Concat(of.numbers...) {
+		n += 8 * int64(len(x))
+	}
+	persons, rows := int64(0), int64(0)
+	for _, part := range of.rows {
+		n, persons, rows = n+part.Bytes(), persons+int64(part.Persons()), rows+int64(part.Rows())
+	}
+	if m.built != nil {
+		n += m.built(persons, rows)
+	}
+	return n
 }
 
 // named says of which policy an error is, where there are several.

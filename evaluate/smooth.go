@@ -116,6 +116,7 @@ func (r smoothRelease) preparation(release mechanism.Smooth) preparation {
 			return smooth.VisitsOf(s, facts.Range(r.public.Returns()))
 		},
 		func(all, next *smooth.Visits) *smooth.Visits { all.Add(next); return all },
+		func(*smooth.Visits) int64 { return 16 * int64(r.features.States()) },
 		func(visits *smooth.Visits) (draw, error) {
 			if visits.Persons() > smooth.MaxPersons {
 				return nil, fmt.Errorf("%w: %s: at most %d persons", ErrData, r.method, smooth.MaxPersons)

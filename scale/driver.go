@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/discreet-rl/discreet/internal/evaluation"
+	"github.com/discreet-rl/discreet/internal/source"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/internal/scan"
@@ -69,11 +70,11 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 	if d.Engine == nil || d.Dir == "" {
 		return nil, fmt.Errorf("%w: a driver needs an engine and a run directory", ErrRun)
 	}
-	shards, err := Set(d.Shards)
+	shards, err := Set(ctx, d.Shards)
 	if err != nil {
 		return nil, err
 	}
-	one, err := placeOf(shards[0])
+	one, err := placeOf(ctx, shards[0])
 	if err != nil {
 		return nil, err
 	}
@@ -156,7 +157,7 @@ func (r *run) Check(ctx context.Context) (*shards.Checked, error) {
 		return nil, fmt.Errorf("%w: the shards say that they hold fewer than no persons", ErrPartial)
 	}
 	r.checked = c
-	smallest, err := smallestOf(r.shards)
+	smallest, err := smallestOf(ctx, r.shards)
 	if err != nil {
 		return nil, err
 	}
@@ -176,11 +177,11 @@ func (r *run) Check(ctx context.Context) (*shards.Checked, error) {
 }
 
 // smallestOf finds the file that is read for its columns.
-func smallestOf(paths []string) (string, error) {
+func smallestOf(ctx context.Context, paths []string) (string, error) {
 	var best string
 	least := int64(-1)
 	for _, path := range paths {
-		info, err := os.Stat(path)
+		info, err := source.Stat(ctx, path)
 		if err != nil {
 			return "", err
 		}

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/discreet-rl/discreet/internal/source"
 )
 
 // Local answers for every shard in this process.
@@ -83,7 +85,7 @@ func (c Command) Round(ctx context.Context, r Round) ([]Partial, error) {
 	list := filepath.Join(out, "shards.txt")
 	var lines []byte
 	for _, s := range r.Shards {
-		path, err := filepath.Abs(s)
+		path, err := source.Abs(s)
 		if err != nil {
 			return nil, err
 		}

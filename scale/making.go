@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/discreet-rl/discreet/internal/filelock"
+	"github.com/discreet-rl/discreet/internal/source"
 )
 
 // making is where shards are made: a directory beside the one that they will be, under a
@@ -27,6 +28,9 @@ func (m making) shards() string { return filepath.Join(m.dir, "shards") }
 // startMaking makes the directory for shards that are to be in dir, and removes one that a
 // process left which was killed.
 func startMaking(dir string, tell func(string)) (m making, err error) {
+	if source.Remote(dir) {
+		return m, fmt.Errorf("%w: %s is no directory of this machine; make the shards in one, and copy them", ErrShard, dir)
+	}
 	dir = filepath.Clean(dir)
 	m = making{to: dir, all: filepath.Join(filepath.Dir(dir), ".making-"+filepath.Base(dir))}
 	if _, err := os.Lstat(dir); err == nil {

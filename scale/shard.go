@@ -1,6 +1,7 @@
 package scale
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
@@ -145,11 +146,11 @@ func compare(a, b string) int {
 }
 
 // placeOf reads which shard a file says it is.
-func placeOf(path string) (shardPlace, error) {
+func placeOf(ctx context.Context, path string) (shardPlace, error) {
 	bad := func(what string) (shardPlace, error) {
 		return shardPlace{}, fmt.Errorf("%w: %s: %s; make shards with discreet shard", ErrShard, path, what)
 	}
-	marks, err := file.Marks(path, markNumber, markCount, markKey)
+	marks, err := file.Marks(ctx, path, markNumber, markCount, markKey)
 	if err != nil {
 		return shardPlace{}, err
 	}
@@ -195,7 +196,7 @@ func (p shardPlace) check(path string, persons []string) error {
 }
 
 // Set lists the files of all shards, by number, and refuses sets that are not whole.
-func Set(paths []string) ([]string, error) {
+func Set(ctx context.Context, paths []string) ([]string, error) {
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%w: no file; correct the pattern", ErrShard)
 	}
@@ -205,7 +206,7 @@ func Set(paths []string) ([]string, error) {
 		if strings.HasSuffix(path, faultsSuffix) || strings.HasSuffix(path, remarksSuffix) {
 			return nil, fmt.Errorf("%w: %s is what a check left for the curator, and no shard; name the shards alone, as in 'shards/*.parquet'", ErrShard, path)
 		}
-		p, err := placeOf(path)
+		p, err := placeOf(ctx, path)
 		if err != nil {
 			return nil, err
 		}

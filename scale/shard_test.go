@@ -17,23 +17,23 @@ import (
 // are, sets that are not whole, and persons where they do not belong.
 func TestShardsThatAreNotTheirsAreRefused(t *testing.T) {
 	s := newStage(t)
-	if _, err := Set(s.shards[1:]); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "shard 0 of 4 is missing") {
+	if _, err := Set(t.Context(), s.shards[1:]); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "shard 0 of 4 is missing") {
 		t.Errorf("a set without shard 0: %v", err)
 	}
-	if _, err := Set(append(s.shards, s.shards[2])); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "both shard 2") {
+	if _, err := Set(t.Context(), append(s.shards, s.shards[2])); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "both shard 2") {
 		t.Errorf("shard 2 twice: %v", err)
 	}
-	if _, err := Set(append(s.shards[:4:4], put(t, "x", s.dir, "s3.parquet.remarks.txt"))); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "left for the curator") {
+	if _, err := Set(t.Context(), append(s.shards[:4:4], put(t, "x", s.dir, "s3.parquet.remarks.txt"))); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "left for the curator") {
 		t.Errorf("a remark in place of a shard: %v", err)
 	}
 	others, err := write(people(t, 120, 3), filepath.Join(s.dir, "others"), 4, [16]byte{2})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Set(append(s.shards[:3:3], others[3])); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "two sets") {
+	if _, err := Set(t.Context(), append(s.shards[:3:3], others[3])); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "two sets") {
 		t.Errorf("two sets: %v", err)
 	}
-	place, err := placeOf(s.shards[2])
+	place, err := placeOf(t.Context(), s.shards[2])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,10 +141,10 @@ func TestRemarksAreOfTheirShard(t *testing.T) {
 		t.Errorf("of rewards that are clipped, in four shards of a right number of persons, the curator reads %q", told)
 	}
 	for name, next := range map[string]func() error{
-		"nothing to remark": func() error { return remark(s.shards[0], nil) },
+		"nothing to remark": func() error { return remark(t.Context(), s.shards[0], nil) },
 		"a fault":           func() error { return faulty(context.Background(), 0, s.shards[0], errStopped) },
 	} {
-		if err := remark(s.shards[0], []string{"doubtful"}); err != nil {
+		if err := remark(t.Context(), s.shards[0], []string{"doubtful"}); err != nil {
 			t.Fatal(err)
 		}
 		if err := next(); err != nil && !errors.Is(err, ErrShard) {

@@ -256,7 +256,7 @@ func TestShardsAreMadeByOne(t *testing.T) {
 			}
 		}
 		names, _ := filepath.Glob(filepath.Join(s.Dir, "*"))
-		if set, err := Set(names); won != 1 || err != nil || len(set) != 3 {
+		if set, err := Set(t.Context(), names); won != 1 || err != nil || len(set) != 3 {
 			t.Errorf("%d of %d made shards: %v, %v", won, cap(made), set, err)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -70,7 +71,7 @@ func (s Sharding) spread(ctx context.Context, key [16]byte, run func(ctx context
 	}
 	data := slices.Clone(s.Data)
 	for i := range data {
-		if data[i], err = filepath.Abs(data[i]); err != nil {
+		if data[i], err = source.Abs(data[i]); err != nil {
 			return nil, err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -16,14 +17,14 @@ import (
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/shards"
+	"github.com/discreet-rl/discreet/internal/source"
 )
 
 // Worker answers tasks, several at a time where it is asked to. The zero value is ready.
 //
 // Between tasks of one question it keeps the plan, which can take as long as a small shard,
-// and of methods that look at two numbers a person and at no rows after their check these
-// numbers, by the SHA-256 of the shard: later rounds read the file for that alone. They are
-// as private as the shard.
+// and, up to a bound, what the method needs of each shard, by the SHA-256 of that: later
+// rounds read the file for that alone. It is as private as the shard.
 type Worker struct {
 	mutex sync.Mutex
 	last  *memory
@@ -42,13 +43,6 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	if v := discreet.Version(); t.Program != v {
 		return Partial{}, fmt.Errorf("%w: program %q asks and this is %q: use one program for driver and workers", ErrTask, t.Program, v)
 	}
-	place, err := placeOf(shard)
-	if err != nil {
-		return Partial{}, err
-	}
-	if place.Count != t.Shards {
-		return Partial{}, fmt.Errorf("%w: %s is one of %d shards, and the task is about %d", ErrShard, shard, place.Count, t.Shards)
-	}
 	m, err := w.memory(t)
 	if err != nil {
 		return Partial{}, err
@@ -57,22 +51,33 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	if err != nil {
 		return Partial{}, err
 	}
-	part := m.recall(file)
+	place, part := m.recall(file)
+	if part == nil {
+		if place, err = placeOf(ctx, shard); err != nil {
+			return Partial{}, err
+		}
+	}
+	if place.Count != t.Shards {
+		return Partial{}, fmt.Errorf("%w: %s is one of %d shards, and the task is about %d", ErrShard, shard, place.Count, t.Shards)
+	}
 	if part == nil || t.Round == 0 { // the check tells the curator of the shard that is there now
 		part, err = m.read(ctx, shard, t.Round == 0)
 		if err == nil {
 			err = place.check(shard, part.Persons)
 		}
+		if e, ok := errors.AsType[*source.StoreError](err); ok {
+			return Partial{}, e
+		}
 		if err != nil {
 			return Partial{}, faulty(ctx, place.Shard, shard, err)
 		}
-		if err := m.keep(ctx, shard, file, part); err != nil {
+		if err := m.keep(ctx, shard, file, place, part); err != nil {
 			return Partial{}, err
 		}
 	}
 	sum := hook.Sum{Values: part.Sizes}
 	if t.Round == 0 {
-		if err := remark(shard, part.Remarks); err != nil {
+		if err := remark(ctx, shard, part.Remarks); err != nil {
 			return Partial{}, err
 		}
 	} else if sum, err = next(ctx, t, part); err != nil {
@@ -132,9 +137,15 @@ func (n noisySum) fits(own hook.Sum) error {
 	return nil
 }
 
-// digestOf is the SHA-256 of a file.
+// digestOf is the SHA-256 of a file, and of an object that of its name and version: it is not
+// read for that.
 func digestOf(ctx context.Context, path string) (sum [sha256.Size]byte, err error) {
-	f, err := os.Open(path)
+	if info, err := source.Stat(ctx, path); err != nil {
+		return sum, err
+	} else if v, ok := info.Sys().(source.Version); ok {
+		return sha256.Sum256(fmt.Appendf(nil, "object %q %q %d", path, v, info.Size())), nil
+	}
+	f, err := source.Open(ctx, path)
 	if err != nil {
 		return sum, err
 	}
@@ -169,29 +180,42 @@ func faulty(ctx context.Context, number int, shard string, found error) error {
 		return err
 	}
 	beside := shard + faultsSuffix
-	if err := absent(shard + remarksSuffix); err != nil {
+	if err := absent(ctx, shard+remarksSuffix); err != nil {
 		return err
 	}
-	if err := forCurator(beside, found.Error()+"\n"); err != nil {
+	if err := forCurator(ctx, beside, found.Error()+"\n"); err != nil {
 		return fmt.Errorf("%w: shard %d did not pass its check, and %s, which would tell its curator why, cannot be written: %w", ErrShard, number, beside, err)
 	}
 	return fmt.Errorf("%w: shard %d did not pass its check; %s tells its curator why", ErrShard, number, beside)
 }
 
 // remark leaves the curator what is to be said of a shard that passed.
-func remark(shard string, remarks []string) error {
-	if err := absent(shard + faultsSuffix); err != nil {
+func remark(ctx context.Context, shard string, remarks []string) error {
+	if err := absent(ctx, shard+faultsSuffix); err != nil {
 		return err
 	}
 	if len(remarks) == 0 {
-		return absent(shard + remarksSuffix)
+		return absent(ctx, shard+remarksSuffix)
 	}
-	return forCurator(shard+remarksSuffix, strings.Join(remarks, "\n")+"\n")
+	return forCurator(ctx, shard+remarksSuffix, strings.Join(remarks, "\n")+"\n")
 }
 
 // absent removes a file that an earlier check may have left. It looks first: on a medium
 // that is read-only the removal of a file that is not there fails too.
-func absent(path string) error {
+func absent(ctx context.Context, path string) error {
+	if source.Remote(path) {
+		s, err := source.StoreOf(ctx, path)
+		if err == nil {
+			_, err = s.Stat(ctx, path)
+		}
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return s.Remove(ctx, path)
+	}
 	if _, err := os.Lstat(path); errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
@@ -201,7 +225,14 @@ func absent(path string) error {
 	return nil
 }
 
-func forCurator(path, text string) error {
+func forCurator(ctx context.Context, path, text string) error {
+	if source.Remote(path) {
+		s, err := source.StoreOf(ctx, path)
+		if err != nil {
+			return err
+		}
+		return s.Write(ctx, path, []byte(text))
+	}
 	return atomicfile.Write(path, 0o600, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)
 		return err

@@ -32,10 +32,10 @@ func TestAWorkerThatRemembersAnswersAsANewOne(t *testing.T) {
 	}{
 		"dp-wis":    {nil, 4},
 		"dp-is":     {[]string{"method={name: dp-is}", "target={kind: logged}", "data.behavior=null"}, 4},
-		"dp-refine": {[]string{"method={name: dp-refine}", "target={kind: logged}", "data.behavior=null"}, 0},
-		"dp-lsw":    {[]string{"method={name: dp-lsw, constants: balle16}", "target={kind: logged}", "data.behavior=null"}, 0},
-		"dp-fqe":    {[]string{"method={name: dp-fqe}"}, 0},
-		"dp-dr":     {[]string{"method={name: dp-dr, baseline: model}"}, 0},
+		"dp-refine": {[]string{"method={name: dp-refine}", "target={kind: logged}", "data.behavior=null"}, 4},
+		"dp-lsw":    {[]string{"method={name: dp-lsw, constants: balle16}", "target={kind: logged}", "data.behavior=null"}, 4},
+		"dp-fqe":    {[]string{"method={name: dp-fqe}"}, 4},
+		"dp-dr":     {[]string{"method={name: dp-dr, baseline: model}"}, 4},
 	} {
 		d := newStage(t, c.overrides...).driver(t)
 		var w Worker

@@ -42,7 +42,7 @@ func (a *Account) Begin(ctx context.Context, terms Terms, blocked func() error) 
 	// Whether this key was charged is not the question yet.
 	unkeyed := charge
 	unkeyed.Key = ""
-	if stopped := cmp.Or(blocked(), scan.CheckFiles(s)); stopped != nil {
+	if stopped := cmp.Or(blocked(), scan.CheckFiles(ctx, s)); stopped != nil {
 		return nil, cmp.Or(a.remedied(a.Ledger.Fits(ctx, unkeyed)), stopped)
 	}
 	// Whoever may not charge opens no data, not even for their fingerprint. That alone is taken

@@ -30,6 +30,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/internal/buildinfo"
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/source"
 )
 
 // Main runs the command line and returns the exit code. Ctrl-C, and the signal
@@ -45,6 +46,11 @@ func Main(args []string, stdin io.Reader, stdout, stderr io.Writer, more ...Engi
 
 // execute runs a command line under a context.
 func execute(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, more ...Engine) int {
+	for _, e := range more {
+		if e.Store != nil {
+			ctx = source.With(ctx, e.Store)
+		}
+	}
 	root := newRoot(more...)
 	root.SetArgs(args)
 	root.SetIn(stdin)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/importing"
+	"github.com/discreet-rl/discreet/internal/source"
 )
 
 func newImport() *cobra.Command {
@@ -43,7 +44,7 @@ counts of what was read and written. All files are as private as the data, and n
 						c.Data.Path = append(c.Data.Path, path)
 						continue
 					}
-					if path, err = filepath.Abs(path); err != nil {
+					if path, err = source.Abs(path); err != nil {
 						return err
 					}
 					c.Data.Path = append(c.Data.Path, path)

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet/internal/draft"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
@@ -58,7 +59,7 @@ func unique(ctx context.Context, of *file.Description, column string) string {
 
 // relative is a path as a configuration in a directory writes it.
 func relative(dir, path string) (string, error) {
-	if filepath.IsAbs(path) {
+	if filepath.IsAbs(path) || source.Remote(path) {
 		return path, nil
 	}
 	dir, err := filepath.Abs(dir)

@@ -3,7 +3,9 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"path/filepath"
 	"slices"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/scale"
 )
@@ -36,6 +39,8 @@ type Engine struct {
 	// when the run is over.
 	Open     func(ctx context.Context, tell func(string)) (engine scale.Engine, end func(), err error)
 	Commands []*cobra.Command
+	// Store reaches data that are no files, nil if the program has none.
+	Store source.Store
 }
 
 // The engines of --on.
@@ -123,10 +128,12 @@ func (f *shardFlags) driver(cmd *cobra.Command, c config.Config, path string, ov
 		}
 		d.Dir = filepath.Join(c.Resolve(c.Output.Dir), "run")
 	}
-	if d.Shards, err = filepath.Glob(c.Resolve(f.shards)); err != nil {
+	switch d.Shards, err = source.Find(cmd.Context(), c.Resolve(f.shards)); {
+	case errors.Is(err, filepath.ErrBadPattern):
 		return d, end, usage(fmt.Errorf("evaluate: --shards %s: %w", f.shards, err))
-	}
-	if len(d.Shards) == 0 {
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return d, end, err
+	case len(d.Shards) == 0:
 		return d, end, usage(fmt.Errorf("evaluate: --shards %s: no file matches; a relative pattern starts at the configuration's directory", f.shards))
 	}
 	if d.Question, err = discreet.Question(path, overrides...); err != nil {

@@ -17,8 +17,8 @@ type part struct {
 var table = []part{
 	{name: "ground", layers: [][]string{
 		{"internal/xmath", "internal/atomicfile", "internal/boundedfile", "internal/buildinfo", "internal/chart", "internal/chromium", "internal/fault", "internal/filelock", "internal/fuzzmain", "internal/jcs", "internal/oracle", "internal/parquet", "internal/pgtest", "internal/sqlite", "internal/webpage", "internal/webpage/pagetest"},
-		{"internal/signature", "internal/schema", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
-		{"internal/service/servicetest", "internal/service/alerttest"},                                                           // for tests of those
+		{"internal/signature", "internal/schema", "internal/source", "internal/service", "internal/service/authority", "internal/service/database"}, // what network services share
+		{"internal/service/servicetest", "internal/service/alerttest"}, // for tests of those
 	}},
 
 	// The pillars: privacy and reinforcement learning do not know of each other.

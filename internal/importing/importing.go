@@ -98,7 +98,7 @@ func Import(ctx context.Context, order Order) (m *Manifest, notices []string, er
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := scan.CheckFiles(s); err != nil {
+	if err := scan.CheckFiles(ctx, s); err != nil {
 		return nil, nil, err
 	}
 	m = &Manifest{Private: forCurator, Version: scan.ImportVersion, Program: buildinfo.Version()}

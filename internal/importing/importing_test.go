@@ -123,7 +123,7 @@ func TestTheTableHoldsTheData(t *testing.T) {
 		if err != nil || m.Table.SHA256 != hex.EncodeToString(sum[:]) || m.Table.Bytes != int64(len(table)) {
 			t.Errorf("the manifest says %+v of a table of %d bytes and hash %x", m.Table, len(table), sum)
 		}
-		marks, err := file.Marks(order.Table, "discreet_manifest")
+		marks, err := file.Marks(t.Context(), order.Table, "discreet_manifest")
 		within := importing.Manifest{Table: m.Table, CSV: m.CSV}
 		if err == nil {
 			err = json.Unmarshal([]byte(marks["discreet_manifest"]), &within)

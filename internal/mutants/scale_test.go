@@ -35,6 +35,12 @@ func scaleMutants() []mutant {
 			edits: edits{{"if r.sums[number-1] != sum {", "if r.sums[number-1] != sum && number < 0 {"}}},
 		{name: "shards: a transcript without its MAC", in: "scale", run: "AChangedFile",
 			edits: edits{{"!hmac.Equal(mac[:], file.MAC[:])", "!hmac.Equal(mac[:], mac[:])"}}},
+		{name: "shards: another object taken for that of the check", in: "scale", run: "ObjectsAreShards",
+			edits: edits{{`"object %q %q %d", path, v, info.Size())`, `"object %q %q %d", path, v[:0], len(v[:0]))`}}},
+		{name: "data: another object taken for the one that was opened", in: "internal/source", by: "scale", run: "ObjectsAreShards",
+			edits: edits{{"return b.Sys() == v", "return v != \"\" || b.Sys() == v"}}},
+		{name: "shards: what is built of rows is not counted", in: "evaluate", by: "scale", run: "WhatIsKept",
+			edits: edits{{"prepare.built = s.Built", "_ = s.Built"}}},
 		{name: "shards: a directory of others taken", in: "scale", run: "ThatIsNoRun",
 			edits: edits{{"case len(entries) > 0:", "case len(entries) > 1<<20:"}}},
 	}

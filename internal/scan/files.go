@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/internal/spec"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -32,13 +33,16 @@ func keyOf(s *spec.Spec, path string) string {
 }
 
 // files lists the files behind the paths of the data.
-func files(s *spec.Spec) ([]string, error) {
+func files(ctx context.Context, s *spec.Spec) ([]string, error) {
 	var all []string
 	for _, p := range paths(s) {
 		found := []string{p}
-		if _, err := os.Stat(p); err != nil {
-			if found, err = filepath.Glob(p); err != nil {
+		if !isMinari(s, p) {
+			var err error
+			if found, err = source.Find(ctx, p); errors.Is(err, filepath.ErrBadPattern) {
 				return nil, fmt.Errorf("%w: %s: %w", config.ErrConfig, keyOf(s, p), err)
+			} else if err != nil {
+				return nil, fmt.Errorf("%w: %w", trajectory.ErrInput, err)
 			}
 		}
 		for _, name := range found {
@@ -53,27 +57,33 @@ func files(s *spec.Spec) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
+// isMinari tells that a path is that of a dataset of Minari, which is all files of a directory.
+func isMinari(s *spec.Spec, path string) bool {
+	if s.Format == "minari" || s.Format == "" && file.FormatOf(path) == "minari" {
+		_, err := os.Stat(path)
+		return err == nil
+	}
+	return false
+}
+
 // CheckFiles refuses, before anything is opened, paths of the data that hold nothing
 // and files that could keep a reader waiting for ever, such as pipes.
-func CheckFiles(s *spec.Spec) error {
+func CheckFiles(ctx context.Context, s *spec.Spec) error {
 	for _, p := range paths(s) {
-		if _, err := os.Stat(p); !errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if found, err := filepath.Glob(p); err == nil && len(found) == 0 {
+		if found, err := source.Find(ctx, p); errors.Is(err, fs.ErrNotExist) || err == nil && len(found) == 0 {
 			return fmt.Errorf("%w: %s: %s: %w; a relative path starts at the configuration's directory", config.ErrConfig, keyOf(s, p), p, fs.ErrNotExist)
 		}
 	}
-	found, err := files(s)
+	found, err := files(ctx, s)
 	if err != nil {
 		return err
 	}
 	for _, name := range found {
-		if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		if info, err := source.Stat(ctx, name); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 			return fmt.Errorf("%w: data.path: %s is not a regular file; copy what it holds into one", config.ErrConfig, name)
 		}
 	}
-	return checkImported(s, found)
+	return checkImported(ctx, s, found)
 }
 
 // ImportMark is the text in the metadata of a table that discreet import wrote, and
@@ -88,7 +98,7 @@ const (
 
 // checkImported refuses keys that map columns of a table that has nothing left to map:
 // under its canonical names a key would read something else.
-func checkImported(s *spec.Spec, files []string) error {
+func checkImported(ctx context.Context, s *spec.Spec, files []string) error {
 	keys := spec.Mappings(s.Config)
 	if len(keys) == 0 {
 		return nil
@@ -97,7 +107,7 @@ func checkImported(s *spec.Spec, files []string) error {
 		if s.Format != "parquet" && (s.Format != "" || file.FormatOf(name) != "parquet") {
 			continue
 		}
-		marks, err := file.Marks(name, ImportMark)
+		marks, err := file.Marks(ctx, name, ImportMark)
 		if err != nil || marks[ImportMark] == "" { // whoever reads the file says what is wrong with it
 			continue
 		}
@@ -123,13 +133,13 @@ type Contents struct {
 
 // ContentsOf are those of the files of the data, sorted by their paths.
 func ContentsOf(ctx context.Context, s *spec.Spec) ([]Contents, error) {
-	found, err := files(s)
+	found, err := files(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	var out []Contents
 	for _, name := range found {
-		info, err := os.Stat(name)
+		info, err := source.Stat(ctx, name)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", trajectory.ErrInput, err)
 		}
@@ -148,7 +158,7 @@ func ContentsOf(ctx context.Context, s *spec.Spec) ([]Contents, error) {
 // see the same data; a file that was written anew, by another program or in
 // another order, is another one.
 func Digest(ctx context.Context, s *spec.Spec) ([]byte, error) {
-	found, err := files(s)
+	found, err := files(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -165,6 +175,9 @@ func Digest(ctx context.Context, s *spec.Spec) ([]byte, error) {
 // regularFiles is the file itself, or all files of a dataset that is a directory:
 // the path then names the directory or the metadata in it.
 func regularFiles(path string) ([]string, error) {
+	if source.Remote(path) {
+		return []string{path}, nil
+	}
 	if strings.EqualFold(filepath.Base(path), "metadata.json") {
 		path = filepath.Dir(path)
 	}
@@ -192,7 +205,7 @@ func regularFiles(path string) ([]string, error) {
 
 // digest is the SHA-256 of a file.
 func digest(ctx context.Context, path string) ([]byte, error) {
-	f, err := os.Open(path)
+	f, err := source.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -28,10 +28,10 @@ const (
 // Bytes were measured, of the peak of resident memory.
 const (
 	programBytes  = 36e6
-	nameBytes     = 8.   // of a person, whatever is kept
-	estimateBytes = 9.5  // of a row, to estimate probabilities of logged actions
-	columnBytes   = 8.   // of a row, of a further observation with many values
-	fewBytes      = 2.   // of a row, below which none is kept
+	nameBytes     = 8.  // of a person, whatever is kept
+	estimateBytes = 9.5 // of a row, to estimate probabilities of logged actions
+	columnBytes   = 8.  // of a row, of a further observation with many values
+	fewBytes      = 2.  // of a row, below which none is kept
 	unknown       = "dp-learn"
 )
 

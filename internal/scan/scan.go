@@ -58,7 +58,7 @@ func Check(ctx context.Context, s *spec.Spec, progress Progress) (*Scan, error) 
 
 // withPersons is a question whose public number of persons is that of the data.
 func withPersons(ctx context.Context, s *spec.Spec, progress Progress) (*spec.Spec, error) {
-	if err := CheckFiles(s); err != nil {
+	if err := CheckFiles(ctx, s); err != nil {
 		return nil, err
 	}
 	o := s.Reading
@@ -76,7 +76,7 @@ func withPersons(ctx context.Context, s *spec.Spec, progress Progress) (*spec.Sp
 
 // readAll reads the data in parts, or, where the method or a fault needs that, as one part.
 func readAll(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, q asked, progress Progress) (*assembly, error) {
-	if err := CheckFiles(s); err != nil {
+	if err := CheckFiles(ctx, s); err != nil {
 		return nil, err
 	}
 	var why []string

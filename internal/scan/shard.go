@@ -3,6 +3,7 @@ package scan
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -49,7 +50,7 @@ func Shards(c config.Config) (shards.Read, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.Count, p.Again = len(p.Persons), plan.Slim()
+		p.Count = len(p.Persons)
 		return p, nil
 	}, nil
 }
@@ -67,9 +68,10 @@ func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool
 	f := a.readStream(stream, &weigher{spec: s}, &trajectory.Dataset{}, func() bool { return ctx.Err() != nil })
 	ids := stream.PersonIDs()
 	var sizes []int64
+	kept := int64(math.MaxInt64) // of data that are read at once
 	if a.add(f) && a.nobody != nil {
 		a.told = append(stream.Notices(), a.notices()...)
-		a.ready, sizes, a.fault = a.gathering.ReadyPart(ctx)
+		a.ready, sizes, kept, a.fault = a.gathering.ReadyPart(ctx)
 	} else {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -99,5 +101,5 @@ func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool
 		}
 		a.told = append(a.told, doubts...)
 	}
-	return &shards.Part{Persons: ids, Episodes: a.kept, Rows: a.rows, Nobody: a.nobody, Remarks: a.told, Ready: a.ready, Sizes: sizes}, nil
+	return &shards.Part{Persons: ids, Episodes: a.kept, Rows: a.rows, Nobody: a.nobody, Remarks: a.told, Ready: a.ready, Sizes: sizes, Kept: kept}, nil
 }

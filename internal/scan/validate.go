@@ -45,7 +45,7 @@ func Validate(ctx context.Context, c config.Config, progress Progress) (*Validat
 	if err != nil {
 		return nil, err
 	}
-	if err := CheckFiles(s); err != nil {
+	if err := CheckFiles(ctx, s); err != nil {
 		return nil, err
 	}
 	o := s.Reading

@@ -60,11 +60,11 @@ type Part struct {
 	Sizes []int64
 	// Remarks are for the curator of the data.
 	Remarks []string
-	// Ready replays what the persons of the shard add to each sum.
+	// Ready replays what the persons of the shard add to each sum, again too and for several
+	// goroutines.
 	Ready *evaluate.Ready
-	// Again tells that it can do so again, and for several goroutines: what is kept of the
-	// shard are two numbers a person.
-	Again bool
+	// Kept are the bytes that it does so from.
+	Kept int64
 }
 
 // Read reads a shard and checks it. With look it also says what is doubtful in it. Errors of

@@ -3,11 +3,11 @@ package spec
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/internal/yamlfile"
 
 	"github.com/discreet-rl/discreet/config"
@@ -93,7 +93,7 @@ func ContractTerms(c config.Config) (map[string]any, error) {
 func absolute(c config.Config, paths config.Names) (config.Names, error) {
 	out := make(config.Names, len(paths))
 	for i, p := range paths {
-		abs, err := filepath.Abs(c.Resolve(p))
+		abs, err := source.Abs(c.Resolve(p))
 		if err != nil {
 			return nil, err
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/internal/source"
 )
 
 // Validate checks what can be checked without opening a file.
@@ -13,6 +14,8 @@ func Validate(c config.Config) error {
 	switch {
 	case len(c.Data.Path) == 0:
 		return fmt.Errorf("%w: data.path is missing; name the file with the trajectories", config.ErrConfig)
+	case source.Remote(c.Output.Dir):
+		return fmt.Errorf("%w: output.dir is no directory of this machine; name one, and copy the release from there", config.ErrConfig)
 	case c.Method.Name == "":
 		return fmt.Errorf("%w: method.name is missing; `discreet methods` lists them", config.ErrConfig)
 	case c.Privacy == config.Privacy{}:

@@ -31,6 +31,14 @@ func (r ByState) On(s value.Persons) func(ctx context.Context, src *noise.Source
 	return func(ctx context.Context, src *noise.Source) (*Estimate, error) { return r.run(ctx, s, cache, src) }
 }
 
+// Built is the most bytes that On keeps of so many persons and rows, with room to grow.
+func (r ByState) Built(persons, rows int64) int64 {
+	if !r.Public.OnPolicy() {
+		return 0
+	}
+	return 15*min(rows, persons*int64(r.Features.Dim())) + 6*persons
+}
+
 // state is what has been released so far, with what follows from it.
 type state struct {
 	persons float64

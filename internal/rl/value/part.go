@@ -20,6 +20,26 @@ type Part struct {
 // Persons is how many there are.
 func (p *Part) Persons() int { return p.persons }
 
+// Rows is how many a packed part has.
+func (p *Part) Rows() int {
+	if n := len(p.packed.episodes); n > 0 {
+		return int(p.packed.episodes[n-1])
+	}
+	return 0
+}
+
+// Bytes are about those of a packed part in memory.
+func (p *Part) Bytes() int64 {
+	x := p.packed
+	n := 4*len(x.persons) + 4*len(x.episodes) + 8*len(x.rest.LeftOut) + 8*len(x.rest.Lost) + len(x.rest.Terminated) + 8*len(x.rest.Final) + len(x.rest.HasFinal) + len(x.rest.Lacks)
+	for _, columns := range slices.Concat(x.ratios, [][]column{x.obs, x.reward, x.prob, x.probs, x.target, x.discount, x.action}) {
+		for _, c := range columns {
+			n += 8*len(c.values) + len(c.codes)
+		}
+	}
+	return int64(n)
+}
+
 // Keep makes a part of a dataset and keeps both slices, which are not to be changed.
 func Keep(d *trajectory.Dataset, ratios [][]float64) *Part {
 	return &Part{persons: d.Persons(), whole: d, ratios: ratios}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -183,7 +184,7 @@ func TestBadFilesAreNamed(t *testing.T) {
 	}{
 		{"no file", []string{dir + "/none.csv"}, "", "stat " + dir + "/none.csv: no such file or directory", os.ErrNotExist},
 		{"no match", []string{dir + "/*.csv"}, "", dir + "/*.csv: no file matches; correct the pattern", trajectory.ErrEmpty},
-		{"directory", []string{dir}, "csv", dir + ": is a directory; name the files in it, such as " + dir + "/*.csv", trajectory.ErrFormat},
+		{"directory", []string{dir}, "csv", "not a directory of data: " + dir + " holds no file of data", source.ErrDirectory},
 		{"extension", []string{put(t, "x.xls", "x")}, "", "", file.ErrFormat},
 		{"format", []string{good}, "excel", "unknown file format: excel; choose one of " + strings.Join(file.Names(), ", "), file.ErrFormat},
 		{"two formats", []string{good, put(t, "b.parquet", "")}, "", "", file.ErrFormat},

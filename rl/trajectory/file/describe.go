@@ -50,7 +50,7 @@ const mostDescribed = 200
 
 // Describe looks at the first file with rows of those that the patterns name.
 func Describe(ctx context.Context, patterns []string, format string) (*Description, error) {
-	files, err := expand(patterns)
+	files, err := expand(ctx, patterns, format)
 	if err != nil {
 		return nil, err
 	}
@@ -77,14 +77,14 @@ func describe(ctx context.Context, f table.Format, path string) (*Description, i
 	var fields []table.Field
 	var err error
 	if f.Nested != nil {
-		f, fields, d.Rows, err = unnested(f, path)
+		f, fields, d.Rows, err = unnested(ctx, f, path)
 	} else {
-		fields, err = header(f, path)
+		fields, err = header(ctx, f, path)
 	}
 	if csv && (err != nil || len(fields) < 2) {
 		for _, sep := range []byte{';', '\t', '|'} {
 			g := csvfile.Dialect{Separator: sep, Multiline: true}.Format()
-			if other, e := header(g, path); e == nil && len(other) > 1 {
+			if other, e := header(ctx, g, path); e == nil && len(other) > 1 {
 				f, fields, d.Separator, err = g, other, sep, nil
 				break
 			}
@@ -108,11 +108,11 @@ func describe(ctx context.Context, f table.Format, path string) (*Description, i
 
 // unnested reads what is not at the top of records: columns in objects, and the rows of a list
 // where there is one of objects.
-func unnested(f table.Format, path string) (read table.Format, fields []table.Field, rows string, err error) {
+func unnested(ctx context.Context, f table.Format, path string) (read table.Format, fields []table.Field, rows string, err error) {
 	n := table.Nesting{All: true}
 	read = f
-	read.Open = func(path string) (table.Table, error) { return f.Nested(path, n) }
-	if fields, err = header(read, path); err != nil {
+	read.Open = func(ctx context.Context, path string) (table.Table, error) { return f.Nested(ctx, path, n) }
+	if fields, err = header(ctx, read, path); err != nil {
 		return read, nil, "", err
 	}
 	for _, x := range fields {
@@ -126,13 +126,13 @@ func unnested(f table.Format, path string) (read table.Format, fields []table.Fi
 	if n.Rows = rows; rows == "" {
 		return read, fields, "", nil
 	}
-	fields, err = header(read, path)
+	fields, err = header(ctx, read, path)
 	return read, fields, rows, err
 }
 
 // header lists the columns of a file.
-func header(f table.Format, path string) ([]table.Field, error) {
-	t, err := f.Open(path)
+func header(ctx context.Context, f table.Format, path string) ([]table.Field, error) {
+	t, err := f.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +198,7 @@ func aliases() map[string]string {
 // columns reads the first batch of some columns as numbers, and
 // counts its rows.
 func columns(ctx context.Context, f table.Format, path string, chosen []int) ([]Column, int, error) {
-	t, err := f.Open(path)
+	t, err := f.Open(ctx, path)
 	if err != nil {
 		return nil, 0, err
 	}

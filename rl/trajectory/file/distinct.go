@@ -17,7 +17,7 @@ const mostCounted = 1 << 20
 // Distinct tells how many values a column of ids has, and in how many rows: in the first
 // million of the first file with rows. It is for whoever holds the data alone.
 func (d *Description) Distinct(ctx context.Context, column string) (values, rows int, err error) {
-	t, err := d.format.Open(d.path)
+	t, err := d.format.Open(ctx, d.path)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/internal/fault"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/arrowfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
@@ -66,7 +67,7 @@ func Read(ctx context.Context, patterns []string, format string, o trajectory.Op
 
 // Open is like [Read], but gives one episode at a time.
 func Open(ctx context.Context, patterns []string, format string, o trajectory.Options) (*Stream, error) {
-	files, err := expand(patterns)
+	files, err := expand(ctx, patterns, format)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +94,7 @@ func OpenOne(ctx context.Context, files []string, index int, format string, o tr
 }
 
 func open(ctx context.Context, f table.Format, files []string, o trajectory.Options) (*Stream, error) {
-	beside, outcomes, err := besides(f, o)
+	beside, outcomes, err := besides(ctx, f, o)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +112,9 @@ func open(ctx context.Context, f table.Format, files []string, o trajectory.Opti
 	if err != nil {
 		return nil, err
 	}
+	if keys := source.Partitions(files); len(keys) > 0 {
+		in.Notice("directories are named " + strings.Join(keys, "=..., ") + "=...: their values are not read; a column of the files is")
+	}
 	if len(outcomes) > 0 {
 		in.Beside(beside, outcomes)
 	}
@@ -123,11 +127,11 @@ func dialect(o trajectory.Options) table.Format {
 
 // besides finds the files of outcomes, and their format: by their extension, else that of
 // the data.
-func besides(f table.Format, o trajectory.Options) (table.Format, []string, error) {
+func besides(ctx context.Context, f table.Format, o trajectory.Options) (table.Format, []string, error) {
 	if len(o.OutcomeFiles) == 0 {
 		return table.Format{}, nil, nil
 	}
-	files, err := expand(o.OutcomeFiles)
+	files, err := expand(ctx, o.OutcomeFiles, "")
 	if err != nil {
 		return f, nil, err
 	}
@@ -233,22 +237,24 @@ func Write(path, format string, d *trajectory.Dataset) error {
 	return err
 }
 
-// expand lists the files, sorted, each once. A path that exists is itself even
-// if it looks like a glob.
-func expand(patterns []string) ([]string, error) {
+// expand lists the files, sorted, each once. Of a directory they are those below it, but for
+// a dataset of Minari.
+func expand(ctx context.Context, patterns []string, format string) ([]string, error) {
 	var files []string
 	for _, p := range patterns {
-		if _, err := os.Stat(p); err == nil {
-			files = append(files, filepath.Clean(p))
-			continue
-		} else if !strings.ContainsAny(p, `*?[`) {
-			return nil, err
+		if format == minarifile.Format().Name && !source.Remote(p) {
+			if _, err := os.Stat(p); err == nil {
+				files = append(files, filepath.Clean(p))
+				continue
+			}
 		}
-		found, err := filepath.Glob(p)
-		if err != nil {
+		found, err := source.Find(ctx, p)
+		switch {
+		case errors.Is(err, filepath.ErrBadPattern):
 			return nil, fmt.Errorf("%w: the pattern %s is not a glob: %w", trajectory.ErrOptions, p, err)
-		}
-		if len(found) == 0 {
+		case err != nil:
+			return nil, err
+		case len(found) == 0:
 			return nil, &trajectory.InputError{File: p, What: "no file matches", Remedy: "correct the pattern", Kind: trajectory.ErrEmpty}
 		}
 		files = append(files, found...)
@@ -263,12 +269,15 @@ func expand(patterns []string) ([]string, error) {
 func distinct(files []string) error {
 	infos := make([]os.FileInfo, len(files))
 	for i, name := range files {
+		if source.Remote(name) { // an object has one name
+			continue
+		}
 		info, err := os.Stat(name)
 		if err != nil {
 			return err
 		}
 		for j, before := range infos[:i] {
-			if os.SameFile(info, before) {
+			if before != nil && os.SameFile(info, before) {
 				return &trajectory.InputError{File: name, What: "is the same file as " + files[j], Remedy: "name it once", Kind: trajectory.ErrFormat}
 			}
 		}
@@ -343,6 +352,6 @@ func WriteMarked(w io.Writer, d *trajectory.Dataset, marks map[string]string) er
 }
 
 // Marks returns those of the named texts that are in a Parquet file's metadata.
-func Marks(path string, names ...string) (map[string]string, error) {
-	return parquetfile.Marks(path, names...)
+func Marks(ctx context.Context, path string, names ...string) (map[string]string, error) {
+	return parquetfile.Marks(ctx, path, names...)
 }

@@ -9,14 +9,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
-	"github.com/google/go-cmp/cmp"
 )
 
 // Files are read in the order of their names, each once, and a person may have
@@ -159,5 +162,55 @@ func TestAFileThatChangesWhileItIsReadIsRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestADirectoryIsItsFiles: of directories of partitions too, whose keys are told and no
+// columns, without what begins with _ or a dot. Files that are not all of a table's rows, or
+// more, are refused.
+func TestADirectoryIsItsFiles(t *testing.T) {
+	dir := t.TempDir()
+	add := func(name, text string) {
+		t.Helper()
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const header = "episode_id,unit_id,reward\n"
+	add("log/year=2025/site=a/x.csv", header+"e,p,1\n")
+	add("log/year=2026/site=b/y.csv", header+"f,q,2\n")
+	add("log/year=2026/_SUCCESS", "")
+	add("log/year=2026/site=b/.y.csv.crc", "sum")
+	add("log/_old/z.csv", header+"g,r,3\n")
+	for _, pattern := range []string{"log", "lo*", "log/", "log/year=*"} {
+		d, notices, err := file.Read(t.Context(), []string{filepath.Join(dir, pattern)}, "csv", trajectory.Options{})
+		if err != nil || !slices.Equal(d.Reward, []float64{1, 2}) || !slices.Equal(d.PersonID, []string{"p", "q"}) {
+			t.Fatalf("%s: %v, %v", pattern, d, err)
+		}
+		if told := strings.Join(notices, "\n"); !strings.Contains(told, "directories are named year=..., site=...") || strings.Contains(told, "2026") {
+			t.Errorf("%s: told %q", pattern, told)
+		}
+	}
+	if _, _, err := file.Read(t.Context(), []string{dir + "/log"}, "", trajectory.Options{Columns: map[string]string{"reward": "year"}}); !errors.Is(err, trajectory.ErrColumn) {
+		t.Errorf("a key as a column: %v", err)
+	}
+	for _, mark := range []string{"_delta_log/0.json", ".hoodie/x", "metadata/v1.metadata.json", "_temporary/0/x.csv"} {
+		add("log/"+mark, "x")
+		if _, err := file.Open(t.Context(), []string{dir + "/log"}, "csv", trajectory.Options{}); !errors.Is(err, source.ErrDirectory) {
+			t.Errorf("%s: %v", mark, err)
+		}
+		if err := os.RemoveAll(filepath.Join(dir, "log", strings.SplitN(mark, "/", 2)[0])); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(dir, "log", "_old"), filepath.Join(dir, "log", "link")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := file.Open(t.Context(), []string{dir + "/log"}, "csv", trajectory.Options{}); !errors.Is(err, source.ErrDirectory) {
+		t.Errorf("a link to a directory: %v", err)
+	}
+	if _, err := file.Open(t.Context(), []string{"s3://bucket/log"}, "csv", trajectory.Options{}); !errors.Is(err, source.ErrScheme) || !strings.Contains(err.Error(), "discreet-beam") {
+		t.Errorf("a store: %v", err)
 	}
 }

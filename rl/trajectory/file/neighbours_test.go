@@ -12,10 +12,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 // logColumns are those of the logs below, in order.

@@ -8,10 +8,11 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory"
-	"github.com/discreet-rl/discreet/rl/trajectory/file"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 // anyFloat draws any finite float64, from all bit patterns as well as round

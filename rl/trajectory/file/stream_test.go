@@ -10,9 +10,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
-	"github.com/google/go-cmp/cmp"
 )
 
 // mixed makes episodes of many lengths, some far longer than a batch of rows,

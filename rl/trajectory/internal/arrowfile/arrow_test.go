@@ -2,6 +2,7 @@ package arrowfile_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -20,7 +21,7 @@ import (
 )
 
 func Example() {
-	t, err := arrowfile.Open(filepath.Join("testdata", "duckdb.arrows"))
+	t, err := arrowfile.Open(context.Background(), filepath.Join("testdata", "duckdb.arrows"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -3,6 +3,7 @@ package arrowfile
 import (
 	"bufio"
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
@@ -20,8 +22,8 @@ func Format() table.Format {
 }
 
 // Open opens a file and reads its schema.
-func Open(path string) (table.Table, error) {
-	f, err := os.Open(path)
+func Open(ctx context.Context, path string) (table.Table, error) {
+	f, err := source.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

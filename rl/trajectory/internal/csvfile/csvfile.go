@@ -2,6 +2,7 @@ package csvfile
 
 import (
 	"cmp"
+	"context"
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -12,7 +13,7 @@ import (
 func Format() table.Format { return Dialect{}.Format() }
 
 // Open opens a file of commas and reads its header; see [Dialect.Open].
-func Open(path string) (table.Table, error) { return Dialect{}.Open(path) }
+func Open(ctx context.Context, path string) (table.Table, error) { return Dialect{}.Open(ctx, path) }
 
 // Dialect is what CSV files differ in. The zero value is RFC 4180.
 type Dialect struct {
@@ -36,8 +37,8 @@ func (d Dialect) Format() table.Format {
 
 // Open opens a file and reads its header. A file whose name ends in .gz is
 // decompressed.
-func (d Dialect) Open(path string) (table.Table, error) {
-	in, err := textfile.Open(path, ".csv")
+func (d Dialect) Open(ctx context.Context, path string) (table.Table, error) {
+	in, err := textfile.Open(ctx, path, ".csv")
 	if err != nil {
 		return nil, err
 	}

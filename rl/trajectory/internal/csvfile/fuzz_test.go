@@ -169,7 +169,7 @@ func FuzzDialect(f *testing.F) {
 }
 
 func readBytes(data []byte, o trajectory.Options) (*trajectory.Dataset, error) {
-	f := table.Format{Name: "csv", Open: func(path string) (table.Table, error) {
+	f := table.Format{Name: "csv", Open: func(_ context.Context, path string) (table.Table, error) {
 		return csvfile.Dialect{Multiline: true}.New(bytes.NewReader(data), path)
 	}}
 	d, _, err := ingest.Read(context.Background(), f, []string{"x.csv"}, o)

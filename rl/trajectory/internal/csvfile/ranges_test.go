@@ -3,6 +3,7 @@ package csvfile_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -10,10 +11,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
-	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // told is all that a table delivers, row by row, and the error at its end.
@@ -25,7 +27,7 @@ type told struct {
 
 // tell reads a file by one reader, or, where step is not 0, in ranges of so many bytes.
 func tell(t interface{ Fatal(...any) }, d csvfile.Dialect, path string, workers int, step int64) told {
-	in, err := d.Open(path)
+	in, err := d.Open(context.Background(), path)
 	if err != nil {
 		return told{Err: err.Error()}
 	}
@@ -184,7 +186,7 @@ func TestWhatIsNotDivided(t *testing.T) {
 		if err := os.WriteFile(path, c.data, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		in, err := csvfile.Open(path)
+		in, err := csvfile.Open(context.Background(), path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package csvfile_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -48,7 +49,7 @@ func TestStretchesDeliverTheFile(t *testing.T) {
 		}
 		picks := []table.Pick{{Field: 0, Kind: table.Key}, {Field: 1}}
 		open := func() table.Table {
-			in, err := dialect.Open(path)
+			in, err := dialect.Open(context.Background(), path)
 			if err != nil {
 				t.Skip(err)
 			}

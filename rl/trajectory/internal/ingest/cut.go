@@ -1,8 +1,10 @@
 package ingest
 
 import (
+	"context"
 	"os"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
@@ -63,7 +65,7 @@ func (c *cutter) weigh() bool {
 	}
 	total := int64(0)
 	for _, path := range c.all.files {
-		info, err := os.Stat(path)
+		info, err := source.Stat(c.all.ctx, path)
 		if err != nil || !info.Mode().IsRegular() {
 			return false
 		}
@@ -143,7 +145,7 @@ func (c *cutter) stretches(i int) bool {
 	}
 	for k, open := range opens {
 		w := &window{key: key, skipping: k > 0}
-		x, ok := c.stream(i, i+1, table.Format{Name: s.format.Name, Open: func(string) (table.Table, error) {
+		x, ok := c.stream(i, i+1, table.Format{Name: s.format.Name, Open: func(context.Context, string) (table.Table, error) {
 			var err error
 			w.Stretch, err = open()
 			return w, err

@@ -1,12 +1,14 @@
 package ingest
 
 import (
+	"context"
 	"io"
 	"os"
 	"runtime"
 	"slices"
 	"strings"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
@@ -100,7 +102,7 @@ func (s *Stream) bindNext() (*binding, error) {
 	s.index++
 	path := s.files[s.index]
 	s.opened, s.size = nil, 0
-	if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+	if info, err := source.Stat(s.ctx, path); err == nil && info.Mode().IsRegular() {
 		s.opened, s.size = info, info.Size()
 	}
 	t, err := s.openFile(path)
@@ -130,9 +132,9 @@ func (s *Stream) bindFirst(b *binding) {
 // openFile opens a file whose rows, or columns, may be within its records.
 func (s *Stream) openFile(path string) (table.Table, error) {
 	if n := nesting(&s.o); s.format.Nested != nil && (n.Rows != "" || len(n.Inner) > 0) {
-		return s.format.Nested(path, n)
+		return s.format.Nested(s.ctx, path, n)
 	}
-	return s.format.Open(path)
+	return s.format.Open(s.ctx, path)
 }
 
 // nesting is what the options ask for that is not at the top of records: names with dots.
@@ -178,14 +180,14 @@ func (s *Stream) endOfFile() error {
 
 // unchanged refuses a file that was written or replaced while it was read: its first rows
 // may be of one version and its last rows of another. Only regular files tell.
-func (s *Stream) unchanged() error { return unchanged(s.files[s.index], s.opened) }
+func (s *Stream) unchanged() error { return unchanged(s.ctx, s.files[s.index], s.opened) }
 
-func unchanged(path string, opened os.FileInfo) error {
+func unchanged(ctx context.Context, path string, opened os.FileInfo) error {
 	if opened == nil {
 		return nil
 	}
-	info, err := os.Stat(path)
-	if err == nil && os.SameFile(info, opened) && info.Size() == opened.Size() && info.ModTime().Equal(opened.ModTime()) {
+	info, err := source.Stat(ctx, path)
+	if err == nil && source.Same(info, opened) {
 		return nil
 	}
 	return &trajectory.InputError{File: path, What: "was changed while it was read, so that its rows may be of two versions", Remedy: "let whatever writes it end, and run again", Kind: trajectory.ErrInput, Cause: err}

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
-	"github.com/google/go-cmp/cmp"
 )
 
 func everything() trajectory.Options { return trajectory.Options{Optional: trajectory.AllParts} }
@@ -202,7 +203,7 @@ func TestErrorsFromOutside(t *testing.T) {
 		open := 1
 		c.t.memory = parse("episode_id,observation[],reward\na,1|2,1", 1)
 		c.t.open = &open
-		format := table.Format{Open: func(string) (table.Table, error) { return &c.t, nil }}
+		format := table.Format{Open: func(context.Context, string) (table.Table, error) { return &c.t, nil }}
 		s, err := ingest.NewStream(context.Background(), format, []string{"a"}, everything())
 		if err != nil {
 			t.Fatal(err)
@@ -215,7 +216,7 @@ func TestErrorsFromOutside(t *testing.T) {
 	m := parse("episode_id,reward\na,1\nb,1", 1)
 	open := 1
 	m.open = &open
-	s, err := ingest.NewStream(ctx, table.Format{Open: func(string) (table.Table, error) { return m, nil }}, []string{"a"}, everything())
+	s, err := ingest.NewStream(ctx, table.Format{Open: func(context.Context, string) (table.Table, error) { return m, nil }}, []string{"a"}, everything())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -235,7 +236,7 @@ func TestErrorsFromOutside(t *testing.T) {
 	if _, err := ingest.NewStream(context.Background(), table.Format{}, make([]string, 1<<16+1), everything()); !errors.Is(err, trajectory.ErrInput) {
 		t.Errorf("too many files: %v", err)
 	}
-	none := table.Format{Open: func(string) (table.Table, error) { return nil, os.ErrNotExist }}
+	none := table.Format{Open: func(context.Context, string) (table.Table, error) { return nil, os.ErrNotExist }}
 	s, err = ingest.NewStream(context.Background(), none, []string{"a"}, everything())
 	if err != nil {
 		t.Fatal(err)

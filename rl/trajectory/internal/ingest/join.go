@@ -109,7 +109,7 @@ func (s *Stream) Joined() bool {
 		return false
 	}
 	for _, o := range s.others {
-		if unchanged(o.path, o.info) != nil {
+		if unchanged(s.ctx, o.path, o.info) != nil {
 			return false
 		}
 	}

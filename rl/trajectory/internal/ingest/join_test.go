@@ -204,7 +204,7 @@ func TestStretchesFindWhatOneStreamFinds(t *testing.T) {
 		}
 		text := strings.Join(all, "\n")
 		stream := func() *ingest.Stream {
-			s, err := ingest.NewStream(context.Background(), table.Format{Name: "memory", Open: func(path string) (table.Table, error) {
+			s, err := ingest.NewStream(context.Background(), table.Format{Name: "memory", Open: func(_ context.Context, path string) (table.Table, error) {
 				m := parse(all[byName[path]], batch)
 				m.open = new(int)
 				return divided{m, cuts[byName[path]], relative}, nil

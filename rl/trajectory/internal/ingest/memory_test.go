@@ -123,7 +123,7 @@ func newStream(o trajectory.Options, batch int, files []string) (*ingest.Stream,
 		names = append(names, string(rune('a'+i)))
 		byName[names[i]] = text
 	}
-	format := table.Format{Name: "memory", Open: func(path string) (table.Table, error) {
+	format := table.Format{Name: "memory", Open: func(_ context.Context, path string) (table.Table, error) {
 		m := parse(byName[path], batch)
 		m.open = &open
 		open++

@@ -47,7 +47,7 @@ func TestOutcomesOfAnotherFile(t *testing.T) {
 		files := map[string]string{"data": data, "outcomes": outcomes}
 		for batch := range 5 {
 			open := 0
-			format := table.Format{Name: "memory", Open: func(path string) (table.Table, error) {
+			format := table.Format{Name: "memory", Open: func(_ context.Context, path string) (table.Table, error) {
 				m := parse(files[path], batch+1)
 				m.open = &open
 				open++

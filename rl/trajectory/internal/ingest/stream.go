@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
@@ -165,7 +166,7 @@ func (s *Stream) Next() (*trajectory.Episode, error) {
 		if err != nil {
 			closeErr := s.Close()
 			s.whole = errors.Is(err, io.EOF)
-			s.err = s.verdict(err)
+			s.err = s.verdict(source.Told(err))
 			if errors.Is(s.err, io.EOF) && closeErr != nil {
 				s.err = closeErr
 			}
@@ -316,6 +317,9 @@ func (s *Stream) unread(hi int) {
 		}
 	}
 }
+
+// Notice adds to [Stream.Notices].
+func (s *Stream) Notice(text string) { s.notice(text) }
 
 func (s *Stream) notice(text string) {
 	if !slices.Contains(s.notices, text) {

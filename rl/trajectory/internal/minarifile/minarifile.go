@@ -1,12 +1,14 @@
 package minarifile
 
 import (
+	"context"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
@@ -18,7 +20,10 @@ func Format() table.Format {
 
 // Open opens a dataset: its directory, the data directory below it, or the
 // metadata.json in that. It has read the first episode when it returns.
-func Open(path string) (table.Table, error) {
+func Open(_ context.Context, path string) (table.Table, error) {
+	if source.Remote(path) {
+		return nil, &trajectory.InputError{File: path, What: "is no file of this machine, and a dataset of Minari is read from files", Remedy: "copy it, or write Parquet", Kind: trajectory.ErrFormat}
+	}
 	d, err := openDataset(path)
 	if err != nil {
 		return nil, err

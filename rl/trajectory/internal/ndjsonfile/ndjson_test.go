@@ -329,7 +329,7 @@ func FuzzRead(f *testing.F) {
 				t.Fatalf("%d rows, episodes %v", d.Rows(), d.EpisodeStart)
 			}
 		}
-		x, err := ndjsonfile.OpenNested(path, table.Nesting{All: true, Rows: "log.rows"})
+		x, err := ndjsonfile.OpenNested(context.Background(), path, table.Nesting{All: true, Rows: "log.rows"})
 		if err == nil {
 			err = x.Close()
 		}

@@ -1,6 +1,7 @@
 package ndjsonfile
 
 import (
+	"context"
 	"io"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -14,11 +15,13 @@ func Format() table.Format {
 
 // Open opens an NDJSON file and reads its first rows. A file whose name ends in
 // .gz is decompressed.
-func Open(path string) (table.Table, error) { return OpenNested(path, table.Nesting{}) }
+func Open(ctx context.Context, path string) (table.Table, error) {
+	return OpenNested(ctx, path, table.Nesting{})
+}
 
 // OpenNested opens a file of which lines hold lists of rows, or columns lie in objects.
-func OpenNested(path string, n table.Nesting) (table.Table, error) {
-	in, err := textfile.Open(path, ".ndjson")
+func OpenNested(ctx context.Context, path string, n table.Nesting) (table.Table, error) {
+	in, err := textfile.Open(ctx, path, ".ndjson")
 	if err != nil {
 		return nil, err
 	}

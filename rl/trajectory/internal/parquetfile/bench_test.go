@@ -17,7 +17,7 @@ import (
 
 // memory is a format whose one file is data.
 func memory(data []byte) table.Format {
-	return table.Format{Name: "parquet", Open: func(path string) (table.Table, error) {
+	return table.Format{Name: "parquet", Open: func(_ context.Context, path string) (table.Table, error) {
 		return parquetfile.New(bytes.NewReader(data), int64(len(data)), path)
 	}}
 }

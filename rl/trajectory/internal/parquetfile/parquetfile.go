@@ -1,10 +1,12 @@
 package parquetfile
 
 import (
+	"context"
 	"io"
 	"os"
 
 	"github.com/discreet-rl/discreet/internal/parquet"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/canon"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfault"
@@ -17,8 +19,8 @@ func Format() table.Format {
 }
 
 // Open opens a Parquet file and reads its footer.
-func Open(path string) (table.Table, error) {
-	f, err := os.Open(path)
+func Open(ctx context.Context, path string) (table.Table, error) {
+	f, err := source.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +37,7 @@ func Open(path string) (table.Table, error) {
 	t, err := newTable(f, info.Size(), path)
 	if err != nil {
 		f.Close()
-		return nil, err
+		return nil, source.Told(err)
 	}
 	t.closer = f
 	return t, nil
@@ -48,8 +50,8 @@ func New(r io.ReaderAt, size int64, name string) (table.Table, error) {
 }
 
 // Marks returns those of the named texts that are in a file's metadata.
-func Marks(path string, names ...string) (map[string]string, error) {
-	t, err := Open(path)
+func Marks(ctx context.Context, path string, names ...string) (map[string]string, error) {
+	t, err := Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

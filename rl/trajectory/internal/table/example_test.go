@@ -44,7 +44,7 @@ func (c *coins) Read(b *table.Batch) error {
 
 // A format is a function that opens a Table; reading finds the episodes in it.
 func Example() {
-	format := table.Format{Name: "coins", Open: func(string) (table.Table, error) {
+	format := table.Format{Name: "coins", Open: func(context.Context, string) (table.Table, error) {
 		return &coins{rewards: []float64{1, 0, 1}}, nil
 	}}
 	d, _, err := ingest.Read(context.Background(), format, []string{"tosses"}, trajectory.Options{End: trajectory.EndTerminated})

@@ -2,6 +2,7 @@ package table
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"io"
 	"math"
@@ -87,11 +88,11 @@ type Format struct {
 	Name string
 	// Extensions are the file name endings that choose it, such as ".csv".
 	Extensions []string
-	// Open opens one file. It has read the header when it returns.
-	Open func(path string) (Table, error)
+	// Open opens one file, for as long as the context is. It has read the header when it returns.
+	Open func(ctx context.Context, path string) (Table, error)
 	// Nested opens a file whose rows, or columns, are not at the top of its records; nil if
 	// the format has no such files.
-	Nested func(path string, n Nesting) (Table, error)
+	Nested func(ctx context.Context, path string, n Nesting) (Table, error)
 	// Write writes a dataset as one file; nil if the format is not of single files.
 	Write func(io.Writer, *trajectory.Dataset) error
 }

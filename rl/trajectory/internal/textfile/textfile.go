@@ -7,11 +7,12 @@ package textfile
 import (
 	"bufio"
 	"compress/gzip"
+	"context"
 	"errors"
 	"io"
-	"os"
 	"strings"
 
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -24,8 +25,8 @@ type Input struct {
 
 // Open opens a file. Where its name ends in .gz it is decompressed. extension,
 // such as ".csv", is what errors advise.
-func Open(path, extension string) (*Input, error) {
-	f, err := os.Open(path)
+func Open(ctx context.Context, path, extension string) (*Input, error) {
+	f, err := source.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +46,7 @@ func From(r io.Reader) *Input {
 }
 
 // unwrap refuses a directory and decompresses.
-func (in *Input) unwrap(f *os.File, path, extension string) error {
+func (in *Input) unwrap(f source.File, path, extension string) error {
 	if info, err := f.Stat(); err == nil && info.IsDir() {
 		return &trajectory.InputError{File: path, What: "is a directory", Remedy: "name the files in it, such as " + path + "/*" + extension,
 			Kind: trajectory.ErrFormat}
@@ -71,7 +72,7 @@ func (in *Input) Read(p []byte) (int, error) { return in.text.Read(p) }
 // Plain gives the file as it lies on the disk, and its size. It reports false where
 // the text is not that: of what is compressed, of a pipe, and of what From was given.
 func (in *Input) Plain() (io.ReaderAt, int64, bool) {
-	f, ok := in.closer.(*os.File)
+	f, ok := in.closer.(source.File)
 	if !ok || in.text != io.Reader(in.file) {
 		return nil, 0, false
 	}

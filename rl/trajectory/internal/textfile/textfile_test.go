@@ -3,6 +3,7 @@ package textfile_test
 import (
 	"bytes"
 	"compress/gzip"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,7 +36,7 @@ func TestOpenReadsPlainAndCompressed(t *testing.T) {
 		if err := os.WriteFile(path, raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		in, err := textfile.Open(path, ".csv")
+		in, err := textfile.Open(context.Background(), path, ".csv")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,15 +60,15 @@ func TestOpenRefuses(t *testing.T) {
 		if err := os.WriteFile(path, []byte(raw), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, err := textfile.Open(path, ".csv")
+		_, err := textfile.Open(context.Background(), path, ".csv")
 		if !errors.Is(err, trajectory.ErrFormat) || errors.Is(err, io.EOF) {
 			t.Errorf("%s: %v; want an ErrFormat that is no end of file", name, err)
 		}
 	}
-	if _, err := textfile.Open(dir, ".csv"); !errors.Is(err, trajectory.ErrFormat) {
+	if _, err := textfile.Open(context.Background(), dir, ".csv"); !errors.Is(err, trajectory.ErrFormat) {
 		t.Errorf("a directory: %v; want ErrFormat", err)
 	}
-	if _, err := textfile.Open(filepath.Join(dir, "none"), ".csv"); !errors.Is(err, os.ErrNotExist) {
+	if _, err := textfile.Open(context.Background(), filepath.Join(dir, "none"), ".csv"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a missing file: %v; want ErrNotExist", err)
 	}
 }

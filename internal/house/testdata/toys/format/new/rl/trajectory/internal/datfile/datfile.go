@@ -5,6 +5,7 @@ package datfile
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"math"
 	"strconv"
@@ -34,8 +35,8 @@ type reader struct {
 }
 
 // Open opens a file and reads the names of its columns.
-func Open(path string) (table.Table, error) {
-	in, err := textfile.Open(path, ".dat")
+func Open(ctx context.Context, path string) (table.Table, error) {
+	in, err := textfile.Open(ctx, path, ".dat")
 	if err != nil {
 		return nil, err
 	}
