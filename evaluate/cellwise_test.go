@@ -141,6 +141,26 @@ func TestCellsAreForFunctionsOfTheCell(t *testing.T) {
 	}
 }
 
+// TestMeanReturnEstimatesNothing: of the logged policy alone probabilities would be estimated in vain,
+// whatever the noise.
+func TestMeanReturnEstimatesNothing(t *testing.T) {
+	w := drawWard(rand.New(rand.NewPCG(1, 271)))
+	for _, family := range []evaluate.NoiseFamily{"", evaluate.GaussianNoise, evaluate.LaplaceNoise} {
+		for _, fast := range []bool{false, true} {
+			for _, complete := range []bool{false, true} {
+				p := w.unrecorded(t, 4000, dp.ReplaceOne)
+				p.Target, p.Targets, p.Complete = policy.Logged{}, nil, complete
+				p.Privacy.NoiseFamily, p.Privacy.Fast = family, fast
+				for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}, evaluate.DPDR{}, evaluate.Auto{}} {
+					if plan, err := m.Plan(p); err == nil {
+						t.Errorf("%T, %q, fast %v, complete %v: planned as %v", m, family, fast, complete, plan.Event)
+					}
+				}
+			}
+		}
+	}
+}
+
 // TestPersonsInNoCell: an action beyond those that are stated, and a person without an episode, are missing mass, and
 // a policy that cannot judge a row is an error for the curator.
 func TestPersonsInNoCell(t *testing.T) {
