@@ -41,9 +41,16 @@ func Find(ctx context.Context, name string) ([]string, error) {
 		return nil, err
 	}
 	var files []string
+	hidden := strings.ContainsAny(filepath.Base(name)[:1], "_.") // are asked for
 	for _, f := range found {
 		if info, err := os.Stat(f); err != nil || !info.IsDir() {
 			files = append(files, f)
+			continue
+		}
+		if base := filepath.Base(f); !hidden && strings.ContainsAny(base[:1], "_.") {
+			if err := history(filepath.Dir(f), base); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		within, err := below(f)
@@ -58,11 +65,17 @@ func Find(ctx context.Context, name string) ([]string, error) {
 // below lists the files of a directory.
 func below(dir string) ([]string, error) {
 	var names []string
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	root := dir
+	if !os.IsPathSeparator(root[len(root)-1]) {
+		root += string(filepath.Separator) // follows a link that is named itself
+	}
+	err := filepath.WalkDir(root, func(name string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type()&fs.ModeSymlink != 0 {
-			info, e := os.Stat(name)
-			if e != nil || info.IsDir() {
-				return errors.Join(e, fmt.Errorf("%w: %s is a link to a directory; name the files in it", ErrDirectory, name))
+			switch info, err := os.Stat(name); {
+			case err != nil:
+				return fmt.Errorf("%w: %s is a link to what cannot be read; remove it, or name the files", ErrDirectory, name)
+			case info.IsDir():
+				return fmt.Errorf("%w: %s is a link to a directory; name the files in it", ErrDirectory, name)
 			}
 		}
 		if err == nil && !e.IsDir() {
@@ -73,19 +86,23 @@ func below(dir string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return visible(names, dir, filepath.ToSlash)
+	return visible(names, dir, func(name string) string {
+		within, err := filepath.Rel(dir, name) // names are cleaned, and dir may not be
+		if err != nil {
+			return name
+		}
+		return filepath.ToSlash(within)
+	})
 }
 
-// visible are the files below a directory that are data.
-func visible(names []string, dir string, slashed func(string) string) ([]string, error) {
+// visible are the files below a directory that are data; within is a name's part below it.
+func visible(names []string, dir string, within func(string) string) ([]string, error) {
 	var files []string
 	for _, name := range names {
 		hidden := false
-		for part := range strings.SplitSeq(strings.Trim(slashed(name[len(dir):]), "/"), "/") {
-			for _, m := range marks {
-				if part == m.name || m.name == ".metadata.json" && strings.HasSuffix(part, m.name) {
-					return nil, fmt.Errorf("%w: %s holds %s, so that it is %s; have its engine write the rows as files of their own, or name the files", ErrDirectory, dir, part, m.what)
-				}
+		for part := range strings.SplitSeq(strings.Trim(within(name), "/"), "/") {
+			if err := history(dir, part); err != nil {
+				return nil, err
 			}
 			hidden = hidden || strings.HasPrefix(part, "_") || strings.HasPrefix(part, ".")
 		}
@@ -97,6 +114,16 @@ func visible(names []string, dir string, slashed func(string) string) ([]string,
 		return nil, fmt.Errorf("%w: %s holds no file of data", ErrDirectory, dir)
 	}
 	return files, nil
+}
+
+// history refuses a directory by a name in it that is one of the marks.
+func history(dir, part string) error {
+	for _, m := range marks {
+		if part == m.name || m.name == ".metadata.json" && strings.HasSuffix(part, m.name) {
+			return fmt.Errorf("%w: %s holds %s, so that it is %s; have its engine write the rows as files of their own, or name the files", ErrDirectory, dir, part, m.what)
+		}
+	}
+	return nil
 }
 
 // findRemote is Find of objects. A directory is a part of their keys.
@@ -134,7 +161,7 @@ func findRemote(ctx context.Context, name string) ([]string, error) {
 	if len(all) == 0 {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	return visible(all, dir, func(p string) string { return p })
+	return visible(all, dir, func(p string) string { return p[len(dir):] })
 }
 
 // Partitions are the keys of directories such as year=2026 above files, in the order in
