@@ -2,6 +2,7 @@ package scan
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -75,6 +76,10 @@ func MemoryOf(c config.Config, plan *evaluate.Plan, rows int64) (Memory, error) 
 	if plan.Gather() == nil {
 		m.Kept = AllRows
 	}
-	m.Bytes = int64(programBytes + person*float64(m.Persons) + row*float64(rows))
+	bytes := programBytes + person*float64(m.Persons) + row*float64(rows)
+	if bytes >= math.MaxInt64 {
+		return m, fmt.Errorf("%w: no machine has memory for %d rows of %d persons; give their numbers", config.ErrConfig, rows, m.Persons)
+	}
+	m.Bytes = int64(bytes)
 	return m, nil
 }
