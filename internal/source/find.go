@@ -41,13 +41,13 @@ func Find(ctx context.Context, name string) ([]string, error) {
 		return nil, err
 	}
 	var files []string
-	hidden := strings.ContainsAny(filepath.Base(name)[:1], "_.") // are asked for
+	asked := isHidden(filepath.Base(name)) // for hidden ones
 	for _, f := range found {
 		if info, err := os.Stat(f); err != nil || !info.IsDir() {
 			files = append(files, f)
 			continue
 		}
-		if base := filepath.Base(f); !hidden && strings.ContainsAny(base[:1], "_.") {
+		if base := filepath.Base(f); !asked && isHidden(base) {
 			if err := history(filepath.Dir(f), base); err != nil {
 				return nil, err
 			}
@@ -60,6 +60,11 @@ func Find(ctx context.Context, name string) ([]string, error) {
 		files = append(files, within...)
 	}
 	return files, nil
+}
+
+// isHidden tells of a name that it is none of data. A partition such as _key=1 is.
+func isHidden(name string) bool {
+	return strings.HasPrefix(name, ".") || strings.HasPrefix(name, "_") && !strings.Contains(name, "=")
 }
 
 // below lists the files of a directory.
@@ -104,7 +109,7 @@ func visible(names []string, dir string, within func(string) string) ([]string, 
 			if err := history(dir, part); err != nil {
 				return nil, err
 			}
-			hidden = hidden || strings.HasPrefix(part, "_") || strings.HasPrefix(part, ".")
+			hidden = hidden || isHidden(part)
 		}
 		if !hidden && !strings.HasSuffix(name, "/") { // which consoles write for an empty directory
 			files = append(files, name)
