@@ -23,7 +23,7 @@ func (m DPIS) byCell(p Public) [][]float64 {
 	switch {
 	case !p.estimates() || e.By != "" || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.targets().byFlip():
 		return nil
-	case p.targets().alone && p.onPolicy(): // a mean return divides by no probability
+	case p.onPolicy(): // a mean return divides by no probability
 		return nil
 	case m.MaxWeight != 0 || m.Clip != "" || m.ClipShare != 0 || m.Diagnostics != 0 || m.Confounding > 1:
 		return nil
