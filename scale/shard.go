@@ -195,17 +195,18 @@ func (p shardPlace) check(path string, persons []string) error {
 	return nil
 }
 
-// Set lists the files of all shards, by number, and refuses sets that are not whole.
+// Set lists the files of all shards, by number, and refuses sets that are not whole. What checks
+// left beside them for the curator is left out.
 func Set(ctx context.Context, paths []string) ([]string, error) {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		return strings.HasSuffix(path, faultsSuffix) || strings.HasSuffix(path, remarksSuffix)
+	})
 	if len(paths) == 0 {
 		return nil, fmt.Errorf("%w: no file; correct the pattern", ErrShard)
 	}
 	var first shardPlace
 	var out []string
 	for i, path := range paths {
-		if strings.HasSuffix(path, faultsSuffix) || strings.HasSuffix(path, remarksSuffix) {
-			return nil, fmt.Errorf("%w: %s is what a check left for the curator, and no shard; name the shards alone, as in 'shards/*.parquet'", ErrShard, path)
-		}
 		p, err := placeOf(ctx, path)
 		if err != nil {
 			return nil, err
