@@ -11,9 +11,10 @@ import (
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/fuzzmain"
-	"pgregory.net/rapid"
 )
 
 func TestMain(m *testing.M) { os.Exit(fuzzmain.Main(m)) }

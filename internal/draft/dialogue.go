@@ -18,7 +18,8 @@ type talk struct {
 	out io.Writer
 	of  *file.Description
 	Answers
-	ended bool
+	choices int // how many actions there were, 0 where nobody said
+	ended   bool
 }
 
 // Ask asks for what names of columns do not tell, until the answers end; the rest stays open.
@@ -267,6 +268,7 @@ func (t *talk) propensities() {
 			return
 		}
 		k, _ := strconv.Atoi(count)
+		t.choices = k
 		equal := make([]string, k)
 		for i := range equal {
 			equal[i] = strconv.FormatFloat(1/float64(k), 'g', -1, 64)

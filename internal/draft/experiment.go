@@ -19,7 +19,12 @@ func (t *talk) experiment() {
 	}
 	values := arms
 	if !worded {
-		listed, ok := t.ask("All arms in "+scalar(action.Name)+", by the protocol, such as 0, 1", "", numbers)
+		listed, ok := t.ask("All arms in "+scalar(action.Name)+", by the protocol, such as 0, 1", "", func(s string) error {
+			if n := strings.Count(s, ",") + 1; t.choices > 0 && n != t.choices {
+				return fmt.Errorf("%d are listed, and there were %d actions to choose from", n, t.choices)
+			}
+			return numbers(s)
+		})
 		if !ok {
 			return
 		}
