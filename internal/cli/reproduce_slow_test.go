@@ -12,7 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/papers/figure"
 )
 
-// Stored trials of all papers are those of the code as it is, and the pages are what they make: who resumes from them is not refused.
+// Stored trials of all papers are those of the code as it is, and pages of papers that are whole are what they make: who resumes from them is not refused.
 func TestStoredTrialsAreOfThisCode(t *testing.T) {
 	results := filepath.Join("..", "..", "docs", "results")
 	for _, s := range reproductions() {
@@ -28,8 +28,12 @@ func TestStoredTrialsAreOfThisCode(t *testing.T) {
 		if err := os.Mkdir(o.Page, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := figure.Run(t.Context(), s, o); err != nil {
+		r, err := figure.Run(t.Context(), s, o)
+		if err != nil {
 			t.Fatal(err)
+		}
+		if r.Left > 0 {
+			continue // a budget of nothing begins a trial a core, which the page does not have
 		}
 		drawn, err := os.ReadDir(o.Page)
 		if err != nil || len(drawn) < 4 {
