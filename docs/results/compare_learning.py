@@ -1,10 +1,10 @@
 """What `discreet learn` gains beside other ways to learn a policy from the same logs, by their true worth.
 
-    pip install econml==0.17.0; python compare_learning.py DISCREET [LOGS]
+    pip install econml==0.17.0; python compare_learning.py DISCREET [LOGS [PERSONS [PROBLEM]]]
 
-The trials and decision processes of evaluate/learnworld_test.go and learnmdp_test.go, 2,000 persons, LOGS (20) logs a row, delta
-1e-5, replace_one. A cell is the share of what the best policy gains over the logged one, with its standard error. Only
-`discreet learn` keeps half of the persons back to certify what it learned.
+The trials and decision processes of evaluate/learnworld_test.go and learnmdp_test.go, LOGS (20) of PERSONS (2,000) a row,
+delta 1e-5, replace_one. A cell is the share of what the best policy gains over the logged one, with its standard error.
+Only `discreet learn` keeps half of the persons back to certify what it learned.
 
 - policy tree: econml, of the depth that the trial needs (3 for the line), on weighted outcomes, without privacy.
 - fitted Q iteration: by table and decision, without privacy.
@@ -295,7 +295,11 @@ def show(name, out):
 
 if __name__ == "__main__":
     program, logs = str(pathlib.Path(sys.argv[1]).resolve()), int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    N = int(sys.argv[3]) if len(sys.argv) > 3 else N
+    asked = sys.argv[4] if len(sys.argv) > 4 else ""
     for name in TRIALS:
-        show(name, trial(program, name, logs))
-    show("course of an illness", process(program, course, logs))
-    show("gridworld", process(program, gridworld, logs))
+        if asked in ("", name):
+            show(name, trial(program, name, logs))
+    for name, world in {"course of an illness": course, "gridworld": gridworld}.items():
+        if asked in ("", name):
+            show(name, process(program, world, logs))

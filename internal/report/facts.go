@@ -224,7 +224,7 @@ func expectedRows(r *evaluate.Release) []expectedRow {
 		}
 	}
 	add("standard deviation of the noise", x.StdPrivacy, up)
-	add("standard deviation of sampling, at most", x.StdSampling, up)
+	add("standard deviation of sampling, about", x.StdSampling, up)
 	add("expected half width of the 95% interval", x.HalfWidth, up)
 	add("root mean squared error of the noise over the states", x.RMSE, up)
 	value, difference := Constants(r)

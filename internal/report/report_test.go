@@ -207,7 +207,7 @@ func TestTheNumbersAreThere(t *testing.T) {
 	for _, w := range []string{
 		"0.5124 return", "95% interval 0.4144 to 0.6104", // ends rounded outward
 		"± 0.0784", "± 0.0588", // 1.959964 times 0.04 and 0.03
-		"standard deviation of the noise 0.031", "at most 0.0873", "half width of the 95% interval 0.1817",
+		"standard deviation of the noise 0.031", "of sampling, about 0.0873", "half width of the 95% interval 0.1817",
 		"1312", "0 to 2", "−3 to 20", "noise_multiplier = 7.5", "0.9999 to 1", "discreet/release/v1", "A note of the method.",
 		"discreet account epsilon event.json --adjacency replace_one --delta 1e-05",
 	} {

@@ -33,14 +33,14 @@ const (
 	estimateBytes = 9.5 // of a row, to estimate probabilities of logged actions
 	columnBytes   = 8.  // of a row, of a further observation with many values
 	fewBytes      = 2.  // of a row, below which none is kept
-	unknown       = "dp-learn"
 )
 
-// keptBytes are those of a person, for each policy, and of a row, by method.
+// keptBytes are those of a person, for each policy, and of a row, by method. A method that is not among
+// them, such as one's own, is taken for dp-learn, which keeps most.
 var keptBytes = map[string][2]float64{
 	"dp-is": {53, .2}, "dp-pdis": {56.5, .2}, "dp-wis": {54, .2}, "dp-dr": {66.5, 2.4}, "dp-distribution": {28.5, 2.4},
 	"dp-fqe": {74.5, 5.4}, "dp-refine": {29, 3}, "dp-lsw": {6.5, .8}, "dp-lsl": {8, .4}, "dp-experiment": {134, 0}, "dp-survival": {172, 0},
-	unknown: {153.5, 4.2},
+	"dp-learn": {153.5, 4.2},
 }
 
 // allBytes are those of methods that hold all rows.
@@ -58,23 +58,19 @@ func MemoryOf(c config.Config, plan *evaluate.Plan, rows int64) (Memory, error) 
 	}
 	each, ok := keptBytes[plan.Method]
 	if !ok {
-		each = keptBytes[unknown]
+		each = keptBytes["dp-learn"]
 	}
 	person, row := nameBytes+max(each[0]-nameBytes, 0)*float64(max(len(s.Policies()), 1)), each[1]
 	if s.Public.Behavior != nil {
 		row += estimateBytes
 	}
 	if plan.Gather() == nil {
-		person, row = allBytes[0], allBytes[1]
-	}
-	if row > fewBytes {
+		person, row, m.Kept = allBytes[0], allBytes[1], AllRows
+	} else if row > fewBytes {
 		m.Kept = PackedRows
-		if f := s.Public.Features; f != nil {
-			row += columnBytes * float64(max(len(f.Columns())-1, 0))
-		}
 	}
-	if plan.Gather() == nil {
-		m.Kept = AllRows
+	if f := s.Public.Features; f != nil && row > fewBytes {
+		row += columnBytes * float64(max(len(f.Columns())-1, 0))
 	}
 	bytes := programBytes + person*float64(m.Persons) + row*float64(rows)
 	if bytes >= math.MaxInt64 {

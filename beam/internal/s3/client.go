@@ -114,7 +114,7 @@ func explained(name, permission string, err error) error {
 		if code == "NoSuchBucket" {
 			return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: there is no such bucket; correct its name", fs.ErrNotExist)}
 		}
-		return &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: there is no such object; correct its name", fs.ErrNotExist)}
 	case status == 412 || status == 416:
 		return changed(name)
 	case status == 403 || status == 401:

@@ -43,7 +43,7 @@ func (c Curve) Plot() template.HTML {
 		plot.Level("level", "an answer without data", c.Constant)
 	}
 	if c.Sampling > 0 {
-		plot.Level("sampling", "at most, without privacy", c.Sampling)
+		plot.Level("sampling", "about, without privacy", c.Sampling)
 	}
 	for _, d := range line {
 		if d.X == c.At {
