@@ -21,6 +21,7 @@ type counts struct {
 	persons   int
 	usable    int // of the persons
 	ungrouped int // of the persons
+	unsettled int // of the persons
 	episodes  int // as they were read
 	kept      int // of the episodes
 	rows      int // of the episodes kept
@@ -31,6 +32,7 @@ func (c *counts) add(part counts) {
 	c.persons += part.persons
 	c.usable += part.usable
 	c.ungrouped += part.ungrouped
+	c.unsettled += part.unsettled
 	c.episodes += part.episodes
 	c.kept += part.kept
 	c.rows += part.rows
@@ -214,15 +216,18 @@ func (a *assembly) noFindings() *findings {
 // check checks a part, and adds to what was found in those before it.
 func (a *assembly) check(f *findings, w *weigher, d *trajectory.Dataset) {
 	fit, leftOut, rho, err := w.weigh(d)
-	nowhere := 0
+	nowhere, changing := 0, 0
 	if err == nil {
 		nowhere, err = ungrouped(a.spec, fit)
+	}
+	if err == nil {
+		changing, err = unsettled(a.spec, fit)
 	}
 	if err != nil {
 		f.err = err
 		return
 	}
-	f.counts.add(counts{fit.Persons(), usable(fit), nowhere, d.Episodes(), fit.Episodes(), fit.Rows(), leftOut})
+	f.counts.add(counts{fit.Persons(), usable(fit), nowhere, changing, d.Episodes(), fit.Episodes(), fit.Rows(), leftOut})
 	if f.nobody == nil {
 		f.nobody = fit.Nobody()
 	}
@@ -236,5 +241,5 @@ func (a *assembly) check(f *findings, w *weigher, d *trajectory.Dataset) {
 
 // notices are what the curator is told of episodes and persons that do not count.
 func (a *assembly) notices() []string {
-	return slices.Concat(leftOutNotice(a.leftOut, a.episodes), ungroupedNotice(a.spec, a.ungrouped, a.persons))
+	return slices.Concat(leftOutNotice(a.leftOut, a.episodes), ungroupedNotice(a.spec, a.ungrouped, a.persons), unsettledNotice(a.spec, a.unsettled, a.persons))
 }

@@ -112,7 +112,11 @@ func asOne(ctx context.Context, s *spec.Spec, progress Progress) (*assembly, err
 	if err != nil {
 		return nil, err
 	}
-	a.counts = counts{a.data.Persons(), usable(a.data), nowhere, read.Episodes(), a.data.Episodes(), a.data.Rows(), a.repaired.Episodes}
+	changing, err := unsettled(s, a.data)
+	if err != nil {
+		return nil, err
+	}
+	a.counts = counts{a.data.Persons(), usable(a.data), nowhere, changing, read.Episodes(), a.data.Episodes(), a.data.Rows(), a.repaired.Episodes}
 	a.told = append(notices, a.notices()...)
 	if a.data.PersonID != nil {
 		a.ids = slices.Values(a.data.PersonID)
