@@ -79,7 +79,7 @@ func (w *Watch) cuts() []string {
 	if w.cut == 0 || w.facts.Outcome != nil {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d episodes were cut off before decision %d, the last of the problem: what would have followed is missing mass in the interval of dp-is, dp-pdis, dp-wis, dp-dr and dp-distribution, and a value function does not allow for it; where the problem itself ends there set problem.end: terminated",
+	return []string{fmt.Sprintf("%d of %d episodes were cut off before decision %d, the last of the problem: what would have followed is missing mass in every interval, and a value function does not allow for it; where the problem itself ends there set problem.end: terminated",
 		w.cut, w.episodes, w.facts.Horizon)}
 }
 
