@@ -255,8 +255,7 @@ func (f *permuteAndFlip) draft(method string) draft {
 	m.run = func(xz [][]float64, _ *value.Samples) (draw, error) {
 		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(xz, src) }, nil
 	}
-	s := p.designed()
-	s.facts["max_weight"] = slices.Max(f.caps)
+	s := summary{facts: map[string]any{"max_weight": slices.Max(f.caps)}}
 	if c := f.of.confounding; c > 1 {
 		s.facts["confounding"] = c
 	}

@@ -349,8 +349,7 @@ func (m DPIS) needsGuard(p Public, of vouched) string {
 
 // summary says the tier in one line.
 func (t tier) summary(p Public, guess *WeightGuess) summary {
-	s := p.designed()
-	s.facts["tier"] = t.number
+	s := summary{facts: map[string]any{"tier": t.number}}
 	if t.half > 0 && (guess == nil || t.number == 0) {
 		s.expected.HalfWidth = t.half
 	}
@@ -365,13 +364,6 @@ func (t tier) summary(p Public, guess *WeightGuess) summary {
 		guard = "The interval needs no guard against weight that is clipped or missing"
 	}
 	s.notes = []string{fmt.Sprintf("%s (tier %d), because %s.", guard, t.number, t.why)}
-	return s
-}
-
-// designed repeats the design, from which the plan follows.
-func (p Public) designed() summary {
-	s := summary{facts: map[string]any{}}
-	given(s.facts, "design", p.Design)
 	return s
 }
 

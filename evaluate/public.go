@@ -359,6 +359,7 @@ func (p Public) facts() map[string]any {
 	where(p.Episodes > 0, "episodes", p.Episodes)
 	given(f, "by", p.groupsFact())
 	given(f, "estimated_behavior", p.Behavior)
+	given(f, "design", p.Design)
 	given(f, "outcome", p.Outcome)
 	where(p.Start != nil, "first_states", p.Start)
 	where(p.OneDecision && p.Horizon > 1, "one_decision", true)

@@ -301,7 +301,7 @@ func (m KaplanMeier) draft(method string, p Public) (draft, error) {
 		return q.reference(counts, unusable)
 	}
 	return draft{method: method, public: p, outcomes: true, needsEnds: p.Outcome.Event == "", prepare: whole(prepare), outcome: again,
-		summary: p.designed().and(summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)})}, nil
+		summary: summary{facts: q.facts(), heading: []string{q.independence()}, notes: append([]string{referenceNote}, q.meaning()...)}}, nil
 }
 
 // unusableName is the diagnostic that counts persons whom a reference leaves out.

@@ -161,7 +161,7 @@ func (q survivalQuestion) fewNote(i int, a survival.Arm) []string {
 func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	p := q.public
 	total := q.Ends[q.Question.Until-1]
-	s := p.designed().and(summary{facts: q.facts(), heading: []string{p.words(q.independence())}})
+	s := summary{facts: q.facts(), heading: []string{p.words(q.independence())}}
 	found := q.Estimate(q.guessed(m.Guess))
 	mean := q.first(found)
 	s.expected.Constant = total / 2
