@@ -132,10 +132,11 @@ func (p Public) curvesNeed(m DPSurvival, of []policy.Policy) (largest float64, w
 // capWeights fixes the largest weights, of limits by a public rule: a cap puts its size times
 // the noise on a sum, and cuts the less the larger it is.
 func (q *survivalQuestion) capWeights(asked float64) {
-	t := q.policies
-	if t == nil {
+	if q.policies == nil {
 		return
 	}
+	t := *q.policies // questions that differ in their noise share it
+	q.policies = &t
 	if t.why != "" {
 		rule := defaultMaxWeight
 		if q.SD > 0 {

@@ -1,0 +1,5 @@
+//go:build !slow
+
+package discreet_test
+
+const combinations, combinationSeed = 25, 4
