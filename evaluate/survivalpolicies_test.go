@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/schema"
@@ -121,6 +123,24 @@ func TestCurvesOrLimits(t *testing.T) {
 		if _, err := (evaluate.DPSurvival{}).Plan(p); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%v; want an error with %q", err, words)
 		}
+	}
+}
+
+// The cap of limits is that of the noise they get: as if its family had been named.
+func TestANoiseFamilyThatIsChosenIsAsIfNamed(t *testing.T) {
+	p := underPolicy(t, 40, dp.ReplaceOne)
+	p.Design, p.Privacy.Budget = nil, dp.Budget{Epsilon: 1, Delta: 1e-3}
+	plan := func() *evaluate.Plan {
+		made, err := evaluate.DPSurvival{}.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return made
+	}
+	chosen := plan()
+	p.Privacy.NoiseFamily = chosen.Facts["noise_family"].(evaluate.NoiseFamily)
+	if named := plan(); !cmp.Equal(named.Facts, chosen.Facts) {
+		t.Error(cmp.Diff(named.Facts, chosen.Facts))
 	}
 }
 

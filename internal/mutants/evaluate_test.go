@@ -8,6 +8,10 @@ func evaluateMutants() []mutant {
 	return []mutant{
 		{name: "receipt not redeemed", in: "evaluate", run: "Receipt",
 			edits: edits{{"if err := redeem(r.plan.public.guarantee().Adjacency, r.plan.event); err != nil {", "if redeem == nil {\n\t\terr := error(nil)"}}},
+		{name: "a design from which a plan follows is not stated", in: "evaluate", by: ".", run: "WhateverIsCombined",
+			edits: edits{{"	given(f, \"design\", p.Design)\n", ""}}},
+		{name: "questions that differ in their noise share a cap", in: "evaluate", run: "AsIfNamed",
+			edits: edits{{"t := *q.policies", "t := q.policies"}, {"	q.policies = &t\n", ""}}},
 		{name: "histogram of the clip uncharged", in: "evaluate", run: "EventHolds",
 			edits: edits{{"func eventOf(s scalar.Stages) dp.Event { return", "func eventOf(s scalar.Stages) dp.Event { s.Clip = 0; return"}}},
 		{name: "baseline uncharged", in: "evaluate", run: "EventHolds",
