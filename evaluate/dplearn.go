@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -101,6 +102,8 @@ type learnQuestion struct {
 	// of draws, for every round: what it spends, and how many levels are drawn together
 	epsilons []float64
 	levels   []int
+	table    *fqe.Table // of what follows, of several decisions where noise hides little of it
+	blur     float64    // how much
 	most     float64    // cap on weights
 	judge    quantities // of the other half
 	of       vouched
@@ -182,6 +185,9 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if q.draws(m) {
 		q.drawing(levels)
 	} else if q.noise, err = multipliers(*p.Privacy, q.plan(levels)...); err != nil {
+		return q, err
+	}
+	if err := q.models(); err != nil {
 		return q, err
 	}
 	return q, q.judges(m, method, rest)

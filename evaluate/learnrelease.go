@@ -94,7 +94,13 @@ func (q *learnQuestion) about() (summary, error) {
 	if q.states != nil {
 		over = "a table of states"
 	}
-	if q.epsilons != nil {
+	if q.blur > 0 {
+		s.facts["blur"] = q.blur
+	}
+	if q.table != nil {
+		over += ", the best in a model of what follows each action"
+		s.facts["coordinates"] = q.table.Coordinates()
+	} else if q.epsilons != nil {
 		over += ", drawn by permute-and-flip among all there are: the larger the weighted outcomes of who was treated by a rule, the likelier it is"
 		s.facts["noise_family"] = LaplaceNoise
 		s.notes = append(s.notes, chargesDraws)
@@ -108,7 +114,7 @@ func (q *learnQuestion) about() (summary, error) {
 	s.heading = append([]string{p.words(first)}, s.heading...)
 	s.notes = append([]string{"Each interval is a 90% interval: each of its ends by itself holds with 95%. The least of the lower limits over all constant actions is one for the gain over the best of them, whichever that is. Two certificates hold together with 90%."}, s.notes[1:]...)
 	if p.decisions() > 1 {
-		s.notes = append(s.notes, "Over several decisions weights multiply, so that a certificate may show no gain although the policy has one: the expected half widths say how wide the intervals will be. What is learned is one improvement of the logged policy: the actions after which returns were largest under it.")
+		s.notes = append(s.notes, "Over several decisions weights multiply, so that a certificate may show no gain although the policy has one: the expected half widths say how wide the intervals will be. "+q.learnsBy())
 	}
 	return s, nil
 }

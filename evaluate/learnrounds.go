@@ -10,13 +10,14 @@ import (
 type roundKind int
 
 const (
-	ofReturns  roundKind = iota // the baseline
-	ofNorms                     // of what a person would add to the gains, by which these are clipped
-	ofProducts                  // of the terms of a linear rule
-	ofGains                     // by which actions are compared
-	ofMean                      // the baseline of draws
-	ofDraws                     // of parts of the rule
-	ofMargins                   // how many would pay for the treatment that a linear rule gives
+	ofReturns   roundKind = iota // the baseline
+	ofNorms                      // of what a person would add to the gains, by which these are clipped
+	ofProducts                   // of the terms of a linear rule
+	ofGains                      // by which actions are compared
+	ofMean                       // the baseline of draws
+	ofDraws                      // of parts of the rule
+	ofMargins                    // how many would pay for the treatment that a linear rule gives
+	ofFollowing                  // what followed each action in each state
 )
 
 const (
@@ -66,6 +67,8 @@ func (q *learnQuestion) cells(round int) int {
 		return q.nodes(round)
 	case ofMargins:
 		return rule.Prices + 1
+	case ofFollowing:
+		return q.table.Coordinates()
 	}
 	n := q.gains(round)
 	if q.grid.Treated > 0 && !q.scores {
