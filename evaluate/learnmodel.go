@@ -9,7 +9,7 @@ import (
 const (
 	// clearest is the blur up to which what follows each action is counted. Where noise hides more,
 	// returns tell actions apart better.
-	clearest = 0.15
+	clearest = 0.06
 	// mostSteps bounds what one backward induction takes.
 	mostSteps = 1 << 24
 )
