@@ -23,7 +23,8 @@ import (
 // A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, of
 // several decisions one of each of them, and weighted returns about it. By these a tree, or the action
 // of a state, of a single decision is drawn by permute-and-flip; under a budget or an order, with
-// Gaussian noise, and of all other rules, it follows from noisy sums.
+// Gaussian noise, and of all other rules, it follows from noisy sums. Of several decisions it is
+// the best in a model of what follows each action, as [DPFQE] makes it, where noise hides little.
 // The other half is asked for the differences between the learned policy and the logged one, and
 // between it and every constant action, as several policies are: [DPIS]. A person is in one of
 // the halves, so that both have the whole budget.

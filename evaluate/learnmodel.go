@@ -37,8 +37,8 @@ func (q *learnQuestion) models() error {
 	if q.blur, err = t.Blur(); err != nil {
 		return err
 	}
-	p.Return = nil // where returns are less than rewards allow, as where one is paid at the end, so is their spread
-	if q.blur *= max(1, p.Returns().Width()/q.public.Returns().Width()); q.blur <= clearest {
+	// Where returns are less than rewards allow, as where one is paid at the end, so is their spread.
+	if q.blur *= max(1, p.after(0).Returns().Width()/p.Returns().Width()); q.blur <= clearest {
 		q.table, q.rounds, q.noise = &t, []roundKind{ofFollowing}, noise
 	}
 	return nil
