@@ -86,7 +86,7 @@ func expectedAnswers(answers []quantity, chosen float64) ([]ExpectedAnswer, erro
 // forecast is the half width that is expected, and false where public facts do not tell how weights vary;
 // it is then the least, or 0 where that is an answer.
 func (q *quantity) forecast(p Public, w weightBound) (half float64, told bool, err error) {
-	known := p.regime() == designed && p.Design.Supported && w.largest <= largestKnown
+	known := w.largest <= largestKnown && p.Design.Supported
 	switch {
 	case known && q.apart != nil && q.usual.Square > 0:
 		half, err = q.bounds.ForecastApart(q.usual)
@@ -144,8 +144,8 @@ func forecastAnswers(p Public, w weightBound, answers []quantity, expected []Exp
 	return all, nil
 }
 
-// aboutAnswers is what is known beforehand.
-func (p Public) aboutAnswers(answers []quantity, w weightBound, confounding float64, uncut bool) (s summary, err error) {
+// aboutAnswers is what is known beforehand; w is nil of a policy that is yet to be learned.
+func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding float64, uncut bool) (s summary, err error) {
 	affordable, err := affordableWeight(p)
 	if err != nil {
 		return s, err
@@ -155,14 +155,14 @@ func (p Public) aboutAnswers(answers []quantity, w weightBound, confounding floa
 		return s, err
 	}
 	s.facts = map[string]any{"answers": expected}
-	if !p.supposes {
+	if w != nil && !p.supposes {
 		s.facts["forecast"] = byWeights
-		told, err := forecastAnswers(p, w, answers, expected)
+		told, err := forecastAnswers(p, *w, answers, expected)
 		if err != nil {
 			return s, err
 		}
 		if !told {
-			s.outlook = append(s.outlook, p.notForecast(false))
+			s.outlook = append(s.outlook, p.notForecast(answers[0].bounds.Estimated, false))
 		}
 		var near []string
 		for i, a := range answers {

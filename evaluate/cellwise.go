@@ -240,8 +240,8 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 	switch {
 	case !sure && !q.public.supposes:
 		s.facts["forecast"] = byWeights
-		s.outlook = append(s.outlook, q.public.notForecast(false))
-	case q.public.targets().alone && q.cells.Cells == 1:
+		s.outlook = append(s.outlook, q.public.notForecast(true, false))
+	case s.facts["answers"] == nil && q.cells.Cells == 1:
 		near, err := q.cells.Expected(q.answers[0].Asked, nearShare)
 		if err != nil {
 			return s, err

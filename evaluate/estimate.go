@@ -349,18 +349,18 @@ const byWeights = "weights"
 // unforecast takes back a half width that nobody can forecast; guess tells that a guess of weights would help.
 func (s *summary) unforecast(p Public, b scalar.Bounds, guess bool) (err error) {
 	s.facts["forecast"] = byWeights
-	if s.expected.HalfWidth, err = unknown(b); s.expected.HalfWidth == 0 {
-		s.outlook = append(s.outlook, p.notForecast(guess))
+	if s.expected.HalfWidth, err = unknown(b); s.expected.HalfWidth == 0 || b.Estimated && p.decisions() > 1 {
+		s.outlook = append(s.outlook, p.notForecast(b.Estimated, guess))
 	}
 	return err
 }
 
 // notForecast says why a half width is not told, and what would.
-func (p Public) notForecast(guess bool) string {
+func (p Public) notForecast(estimated, guess bool) string {
 	switch {
-	case p.estimates() && p.decisions() > 1 && !p.Behavior.Once:
+	case estimated && p.decisions() > 1 && !p.Behavior.Once:
 		return "Half width: expect most of the range, since probabilities are estimated over several decisions."
-	case p.estimates():
+	case estimated:
 		return "Half width: not forecast, since only the data tell how often actions were taken."
 	case guess:
 		return "Half width: not forecast, since only the data tell how weights vary. Give guess, a parameter of the method, or the policy by which actions were drawn, if it is public."

@@ -85,8 +85,7 @@ const chargesDraws = "The rule is drawn, and the charge is epsilon and delta as 
 // about is what is known beforehand.
 func (q *learnQuestion) about() (summary, error) {
 	p := q.judge.public
-	p.supposes = true // the outlook says more of a policy that is yet to be learned
-	s, err := p.aboutAnswers(q.judge.answers, weightBound{}, 0, q.judge.guard.number == 0)
+	s, err := p.aboutAnswers(q.judge.answers, nil, 0, q.judge.guard.number == 0)
 	if err != nil {
 		return s, err
 	}
