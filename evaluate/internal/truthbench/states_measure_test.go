@@ -177,7 +177,7 @@ type statesModel struct {
 	remainder        float64     // of second order
 }
 
-// statesRelease is one private release of a log: the value, its standard error without and with the remainder, and what a clip may have hidden.
+// release is one private release of a new log: the value, and half of the interval without and with the remainder.
 func (w stateWorld) release(rng *rand.Rand, n int, mu float64) (value, half, wider float64) {
 	cells, outcomes := w.states*w.actions, w.states+1
 	norm := 1.2 * math.Sqrt(float64(w.decisions))
