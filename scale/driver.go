@@ -23,6 +23,7 @@ import (
 	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/filelock"
 	"github.com/discreet-rl/discreet/internal/shards"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // Driver evaluates data in shards.
@@ -33,6 +34,9 @@ type Driver struct {
 	Question []byte
 	// Shards are the files of all shards. Workers need not find them under these names.
 	Shards []string
+	// Partitions, in place of Shards, has the engine group rows by person into so many, by
+	// [Worker.Places], and bring each to a worker, for [Worker.Partition].
+	Partitions int
 	// Dir is the directory of the run: its transcript is in it. It is made if need be; one
 	// that holds anything and is no run is refused.
 	// A driver that is started again over it goes on; a run that ended gives its release
@@ -53,7 +57,7 @@ type Round struct {
 	Hash Hash
 	// Path is the file of the task, and Dir an empty directory for partials.
 	Path, Dir string
-	Shards    []string
+	Shards    []string // none where the engine groups rows
 	Key       RunKey
 }
 
@@ -70,11 +74,7 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 	if d.Engine == nil || d.Dir == "" {
 		return nil, fmt.Errorf("%w: a driver needs an engine and a run directory", ErrRun)
 	}
-	shards, err := Set(ctx, d.Shards)
-	if err != nil {
-		return nil, err
-	}
-	one, err := placeOf(ctx, shards[0])
+	shards, one, err := d.places(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,7 +99,7 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 		d.Engine = l
 	}
 	r := &run{driver: d, shards: shards, one: one, store: store{dir: d.Dir, key: d.Key}, question: Task{
-		Schema: taskSchema, Shards: len(shards), Program: discreet.Version(), Question: string(d.Question), Dir: dir, ConfigHash: hash, Transcript: []noisySum{},
+		Schema: taskSchema, Shards: one.Count, Program: discreet.Version(), Question: string(d.Question), Dir: dir, ConfigHash: hash, Transcript: []noisySum{},
 	}}
 	if _, err := r.question.config(); err != nil {
 		return nil, err
@@ -107,6 +107,21 @@ func (d Driver) Evaluate(ctx context.Context, options ...discreet.Option) (*disc
 	s := discreet.Apply(options)
 	result, err := evaluation.Evaluate(ctx, d.Config, evaluation.Settings{Progress: s.Progress, Source: s.Source, Key: s.Key, Retry: s.Retry, Shards: r})
 	return (*discreet.Result)(result), err
+}
+
+// places lists the shards, of which one says what they are.
+func (d Driver) places(ctx context.Context) (shards []string, one shardPlace, err error) {
+	if d.Partitions == 0 {
+		if shards, err = Set(ctx, d.Shards); err != nil {
+			return nil, one, err
+		}
+		one, err = placeOf(ctx, shards[0])
+		return shards, one, err
+	}
+	if len(d.Shards) > 0 {
+		return nil, one, fmt.Errorf("%w: shards and partitions; give one of them", ErrRun)
+	}
+	return nil, d.Key.partition(0, d.Partitions), possible(d.Partitions)
 }
 
 // run is a run of a driver.
@@ -117,8 +132,12 @@ type run struct {
 	store      store
 	question   Task // without run, round and transcript
 	checked    counts
+	columns    *trajectory.Dataset // as the check of rows told
 	transcript []noisySum
 }
+
+// Files implements [shards.Source].
+func (r *run) Files() bool { return len(r.shards) > 0 }
 
 // Begin implements [shards.Source].
 func (r *run) Begin(hash, key string) (*shards.Begun, error) {
@@ -157,6 +176,18 @@ func (r *run) Check(ctx context.Context) (*shards.Checked, error) {
 		return nil, fmt.Errorf("%w: the shards say that they hold fewer than no persons", ErrPartial)
 	}
 	r.checked = c
+	nobody, err := r.nobody(ctx)
+	return &shards.Checked{Persons: c.persons, Episodes: c.episodes, Sizes: sizes.Values, Nobody: nobody}, err
+}
+
+// nobody has the columns of the data.
+func (r *run) nobody(ctx context.Context) (*trajectory.Dataset, error) {
+	if !r.Files() {
+		if r.columns == nil {
+			return nil, fmt.Errorf("%w: it does not say what the columns are", ErrPartial)
+		}
+		return r.columns.Nobody(), nil
+	}
 	smallest, err := smallestOf(ctx, r.shards)
 	if err != nil {
 		return nil, err
@@ -169,11 +200,11 @@ func (r *run) Check(ctx context.Context) (*shards.Checked, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := read(ctx, smallest, false)
+	part, err := read(ctx, smallest, shardFormat, false)
 	if err != nil {
 		return nil, err
 	}
-	return &shards.Checked{Persons: c.persons, Episodes: c.episodes, Sizes: sizes.Values, Nobody: part.Nobody}, nil
+	return part.Nobody, nil
 }
 
 // smallestOf finds the file that is read for its columns.
@@ -314,9 +345,12 @@ func (r *run) round(ctx context.Context, k int, persons int64) (counts, hook.Sum
 	if err != nil {
 		return counts{}, hook.Sum{}, err
 	}
+	if k == 0 {
+		r.columns = all.Columns
+	}
 	c, sum, err := open(all, t, hash, r.driver.Key, r.one)
 	if err == nil && k > 0 && (c.persons != r.checked.persons || c.data != r.checked.data) {
-		err = fmt.Errorf("%w: the shards are not those that were checked, or the run key is another; bring them back, and start the driver again", ErrShard)
+		err = fmt.Errorf("%w: the data are not those that were checked, or the run key is another; bring them back, and start the driver again", ErrShard)
 	}
 	return c, sum, err
 }

@@ -141,6 +141,11 @@ func (k RunKey) authenticate(name string, of []byte) Hash {
 	return Hash(mac.Sum(nil))
 }
 
+// partition is a place of the partitions that an engine makes of rows under this key.
+func (k RunKey) partition(number, count int) shardPlace {
+	return shardPlace{number, count, [16]byte(k.derive(nil, "discreet/scale rows 1"))}
+}
+
 // set names the set of shards that a shard is of, to who has the run key.
 func (k RunKey) set(of shardPlace) Hash { return k.authenticate("shards", of.key[:]) }
 

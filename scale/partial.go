@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/internal/dp/hook"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // A partial is, byte for byte: the magic; the length of the header, 4 bytes; the header;
@@ -34,6 +35,8 @@ type header struct {
 	Words int     `json:"words"`
 	Step  float64 `json:"step"`
 	Sigma float64 `json:"sigma"`
+	// Columns are those of the data, in the check of rows that an engine grouped.
+	Columns *trajectory.Dataset `json:"columns,omitempty"`
 }
 
 // masked names a shard and the nonce of its mask.
@@ -120,6 +123,8 @@ func (h header) validate() error {
 		return fmt.Errorf("%w: its number of words is impossible", ErrPartial)
 	case math.IsNaN(h.Step) || h.Step < 0 || math.IsNaN(h.Sigma) || h.Sigma < 0 || (h.Round == 0) != (h.Step == 0):
 		return fmt.Errorf("%w: its lattice is impossible", ErrPartial)
+	case h.Columns != nil && h.Round > 0:
+		return fmt.Errorf("%w: it has columns, which a check alone tells", ErrPartial)
 	}
 	for i, m := range h.Of {
 		if m.Shard < 0 || m.Shard >= h.Shards || i > 0 && h.Of[i-1].Shard >= m.Shard {
@@ -170,6 +175,9 @@ func Merge(parts ...Partial) (Partial, error) {
 	for _, p := range parts[1:] {
 		if err := alike(out.header, p.header); err != nil {
 			return Partial{}, err
+		}
+		if p.Of[0].Shard < out.Of[0].Shard {
+			out.Columns = p.Columns
 		}
 		for _, m := range p.Of {
 			at, found := slices.BinarySearchFunc(out.Of, m.Shard, func(a masked, shard int) int { return a.Shard - shard })

@@ -22,6 +22,9 @@ import (
 // mostShards bounds the number of shards.
 const mostShards = 1 << 16
 
+// shardFormat is the format of shards.
+const shardFormat = "parquet"
+
 // The texts in a shard's metadata.
 const (
 	markNumber = "discreet_shard"

@@ -73,7 +73,7 @@ func TestEveryPersonIsInOneShard(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range s.shards {
-		part, err := read(context.Background(), path, false)
+		part, err := read(context.Background(), path, shardFormat, false)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,6 +40,27 @@ func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (P
 
 // Answer is [Answer] with what the worker keeps.
 func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (Partial, error) {
+	return w.answer(ctx, t, task, part{path: shard, format: shardFormat, beside: shard}, key)
+}
+
+// part is a shard, or the rows of a partition that an engine made.
+type part struct {
+	path, format string // as [shards.Read] has it
+	// beside is what the names of the curator's files begin with.
+	beside string
+	// place is that of rows; nil of a shard, which says its own.
+	place *shardPlace
+}
+
+func (p part) placed(ctx context.Context) (shardPlace, error) {
+	if p.place != nil {
+		return *p.place, nil
+	}
+	return placeOf(ctx, p.path)
+}
+
+func (w *Worker) answer(ctx context.Context, t Task, task Hash, of part, key RunKey) (Partial, error) {
+	shard := of.path
 	if v := discreet.Version(); t.Program != v {
 		return Partial{}, fmt.Errorf("%w: program %q asks and this is %q: use one program for driver and workers", ErrTask, t.Program, v)
 	}
@@ -53,7 +74,7 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	}
 	place, part := m.recall(file)
 	if part == nil {
-		if place, err = placeOf(ctx, shard); err != nil {
+		if place, err = of.placed(ctx); err != nil {
 			return Partial{}, err
 		}
 	}
@@ -61,15 +82,17 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 		return Partial{}, fmt.Errorf("%w: %s is one of %d shards, and the task is about %d", ErrShard, shard, place.Count, t.Shards)
 	}
 	if part == nil || t.Round == 0 { // the check tells the curator of the shard that is there now
-		part, err = m.read(ctx, shard, t.Round == 0)
-		if err == nil {
+		part, err = m.read(ctx, shard, of.format, t.Round == 0)
+		if err == nil && of.place != nil {
+			err = place.owns(ctx, t, shard)
+		} else if err == nil {
 			err = place.check(shard, part.Persons)
 		}
 		if e, ok := errors.AsType[*source.StoreError](err); ok {
 			return Partial{}, e
 		}
 		if err != nil {
-			return Partial{}, faulty(ctx, place.Shard, shard, err)
+			return Partial{}, faulty(ctx, place.Shard, of.beside, err)
 		}
 		if err := m.keep(ctx, shard, file, place, part); err != nil {
 			return Partial{}, err
@@ -77,7 +100,7 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	}
 	sum := hook.Sum{Values: part.Sizes}
 	if t.Round == 0 {
-		if err := remark(ctx, shard, part.Remarks); err != nil {
+		if err := remark(ctx, of.beside, part.Remarks); err != nil {
 			return Partial{}, err
 		}
 	} else if sum, err = next(ctx, t, part); err != nil {
@@ -87,8 +110,12 @@ func (w *Worker) Answer(ctx context.Context, t Task, task Hash, shard string, ke
 	if _, err := io.ReadFull(rand.Reader, n[:]); err != nil {
 		return Partial{}, err
 	}
-	of := counts{persons: int64(part.Count), episodes: int64(part.Episodes), rows: int64(part.Rows), data: key.digestWord(file, place.Shard)}
-	return seal(t, task, place, of, sum, key, n), nil
+	told := counts{persons: int64(part.Count), episodes: int64(part.Episodes), rows: int64(part.Rows), data: key.digestWord(file, place.Shard)}
+	out := seal(t, task, place, told, sum, key, n)
+	if of.place != nil && t.Round == 0 {
+		out.Columns = part.Nobody
+	}
+	return out, nil
 }
 
 // next replays the transcript and returns the sum after it.

@@ -42,6 +42,9 @@ type Account struct {
 	// Release is the file of a release that an earlier evaluation left; "" where none is
 	// looked for. See [Account.Witnessed].
 	Release string
+	// Elsewhere tells that the data are no files that this process reaches: a charge then has
+	// no fingerprint of them.
+	Elsewhere bool
 }
 
 // charge is what the evaluation asks of the ledger under a version of the contract.

@@ -42,7 +42,11 @@ func (a *Account) Begin(ctx context.Context, terms Terms, blocked func() error) 
 	// Whether this key was charged is not the question yet.
 	unkeyed := charge
 	unkeyed.Key = ""
-	if stopped := cmp.Or(blocked(), scan.CheckFiles(ctx, s)); stopped != nil {
+	stopped := blocked()
+	if stopped == nil && !a.Elsewhere {
+		stopped = scan.CheckFiles(ctx, s)
+	}
+	if stopped != nil {
 		return nil, cmp.Or(a.remedied(a.Ledger.Fits(ctx, unkeyed)), stopped)
 	}
 	// Whoever may not charge opens no data, not even for their fingerprint. That alone is taken
@@ -61,8 +65,11 @@ func (a *Account) Begin(ctx context.Context, terms Terms, blocked func() error) 
 	return &c, nil
 }
 
-// fingerprint is the keyed hash of the data's files.
+// fingerprint is the keyed hash of the data's files; empty where there are none.
 func (a *Account) fingerprint(ctx context.Context) (string, error) {
+	if a.Elsewhere {
+		return "", nil
+	}
 	digest, err := scan.Digest(ctx, a.Spec)
 	if err != nil {
 		return "", err

@@ -35,8 +35,9 @@ is not charged twice: its recorded release is written again, byte for byte and
 without opening the data. Exit code 3 says that the ledger refused.
 
 With --shards the data are in files that discreet shard made, and are read by
-workers: the release is that of one process, bit for bit. A run that was stopped
-goes on when the same command is given again (docs/scale.md).`, oneConfiguration,
+workers: the release is that of one process, bit for bit. With --partitions rows of
+the data come to workers from an engine that groups them by person. A run that was
+stopped goes on when the same command is given again (docs/scale.md).`, oneConfiguration,
 		func(cmd *cobra.Command, args []string) error {
 			if err := apart.validate(cmd); err != nil {
 				return err
@@ -54,7 +55,7 @@ goes on when the same command is given again (docs/scale.md).`, oneConfiguration
 				return err
 			}
 			var run evaluation = discreet.Evaluate
-			if apart.shards != "" {
+			if apart.used() {
 				d, end, err := apart.driver(cmd, c, args[0], overrides)
 				if err != nil {
 					return err

@@ -25,6 +25,7 @@ import (
 // shardFlags are the flags of evaluate about data in shards.
 type shardFlags struct {
 	shards, on, command, dir string
+	partitions               int
 	more                     []Engine
 }
 
@@ -54,7 +55,8 @@ func (f *shardFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.shards, "shards", "", "files that discreet shard made, in place of data.path: a file or a glob, relative to the configuration")
 	f.addEngines(cmd, "with --shards, who reads them: local, all cores of this machine, or exec, a command for each round")
 	cmd.Flags().StringVar(&f.command, "command", "", "with --on exec, a shell command that has every shard of $SHARDS answer the task $TASK by discreet partial, into $OUT")
-	cmd.Flags().StringVar(&f.dir, "run", "", "with --shards, the directory of the run's transcript; run in the output directory by default")
+	cmd.Flags().IntVar(&f.partitions, "partitions", 0, "in place of --shards, into how many parts an engine groups the rows by person: a command of --on exec, or Spark by the Python package")
+	cmd.Flags().StringVar(&f.dir, "run", "", "with --shards or --partitions, the directory of the run's transcript; run in the output directory by default")
 }
 
 // addEngines adds --on, and the flags of the engines that the program brought.
@@ -66,17 +68,25 @@ func (f *shardFlags) addEngines(cmd *cobra.Command, who string) {
 	cmd.Flags().StringVar(&f.on, "on", onLocal, who)
 }
 
+// used tells that the data are not read by this process.
+func (f *shardFlags) used() bool { return f.shards != "" || f.partitions != 0 }
+
 func (f *shardFlags) validate(cmd *cobra.Command) error {
 	for _, name := range []string{"on", "command", "run"} {
-		if f.shards == "" && cmd.Flags().Changed(name) {
+		if !f.used() && cmd.Flags().Changed(name) {
 			return usage(fmt.Errorf("evaluate: --%s is about data in shards; name them with --shards", name))
 		}
 	}
-	if err := f.validateEngine(cmd, "--shards with ", f.shards != "", onLocal, onExec); err != nil {
+	if err := f.validateEngine(cmd, "--shards with ", f.used(), onLocal, onExec); err != nil {
 		return err
 	}
+	if f.partitions != 0 {
+		if err := f.validatePartitions(cmd); err != nil {
+			return err
+		}
+	}
 	switch {
-	case f.shards == "":
+	case !f.used():
 	case f.on == onExec && f.command == "":
 		return usage(fmt.Errorf("evaluate: --on exec runs a command for each round; give it with --command (docs/scale.md has some)"))
 	case f.on != onExec && f.command != "":
@@ -128,12 +138,15 @@ func (f *shardFlags) driver(cmd *cobra.Command, c config.Config, path string, ov
 		}
 		d.Dir = filepath.Join(c.Resolve(c.Output.Dir), "run")
 	}
-	switch d.Shards, err = source.Find(cmd.Context(), c.Resolve(f.shards)); {
+	if d.Partitions = f.partitions; f.shards != "" {
+		d.Shards, err = source.Find(cmd.Context(), c.Resolve(f.shards))
+	}
+	switch {
 	case errors.Is(err, filepath.ErrBadPattern):
 		return d, end, usage(fmt.Errorf("evaluate: --shards %s: %w", f.shards, err))
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return d, end, err
-	case len(d.Shards) == 0:
+	case len(d.Shards) == 0 && f.partitions == 0:
 		return d, end, usage(fmt.Errorf("evaluate: --shards %s: no file matches; a relative pattern starts at the configuration's directory", f.shards))
 	}
 	if d.Question, err = discreet.Question(path, overrides...); err != nil {
@@ -159,6 +172,8 @@ func (f *shardFlags) driver(cmd *cobra.Command, c config.Config, path string, ov
 		notify(cmd, forAnyone, what)
 	}
 	switch e, ok := f.engine(); {
+	case f.partitions != 0 && f.on == onLocal:
+		d.Engine = scale.Command{Call: grouped(cmd)}
 	case ok:
 		d.Engine, end, err = e.Open(cmd.Context(), func(line string) { notify(cmd, forAnyone, line) })
 	case f.on == onExec:
@@ -261,39 +276,6 @@ configuration of the shards maps none.`, exactly(1, "one file or glob"),
 	cmd.Flags().StringVar(&format, "format", "", "format of the data; by default the extension says it")
 	jsonFlag(cmd, "JSON")
 	who.addEngines(cmd, "who divides the data: local, this process")
-	return cmd
-}
-
-func newPartial() *cobra.Command {
-	var out string
-	cmd := command("partial TASK.json SHARD.parquet -o FILE.part", "Answer a task of evaluate --shards for one shard: all that a worker does",
-		`Read and check a shard, replay the question of the task on its persons, and write
-the sum that the task asks for, masked under the run key (DISCREET_RUN_KEY, or
-the file that DISCREET_RUN_KEY_FILE names). The exit code is 2 where task, shard
-or key are not right. What is wrong with the data goes to a file beside the
-shard, for its curator.`, exactly(2, "a task and a shard"),
-		func(cmd *cobra.Command, args []string) error {
-			if out == "" {
-				return usage(fmt.Errorf("partial: want -o FILE.part"))
-			}
-			key, found, err := scale.KeyFromEnvironment()
-			if err != nil {
-				return err
-			}
-			if !found {
-				return noRunKey()
-			}
-			task, hash, err := scale.ReadTask(args[0])
-			if err != nil {
-				return err
-			}
-			p, err := scale.Answer(cmd.Context(), task, hash, args[1], key)
-			if err != nil {
-				return err
-			}
-			return writePartial(out, p)
-		})
-	cmd.Flags().StringVarP(&out, "out", "o", "", "file of the partial, a new one")
 	return cmd
 }
 

@@ -108,7 +108,7 @@ func evaluateWith(ctx context.Context, c config.Config, o Settings, open func(*s
 	}
 	if l != nil {
 		defer done()
-		r.account = &charging.Account{Ledger: l, Spec: s, Key: r.key, Retry: r.retry, Release: r.output.release()}
+		r.account = &charging.Account{Ledger: l, Spec: s, Key: r.key, Retry: r.retry, Release: r.output.release(), Elsewhere: r.shards != nil && !r.shards.Files()}
 	}
 	var result *Result
 	if r.shards != nil {

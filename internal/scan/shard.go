@@ -45,14 +45,29 @@ func Shards(c config.Config) (shards.Read, error) {
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context, path string, warn bool) (*shards.Part, error) {
-		p, err := readShard(ctx, s.ForShard(path), plan, warn)
+	return func(ctx context.Context, path, format string, warn bool) (*shards.Part, error) {
+		p, err := readShard(ctx, s.ForShard(path, format), plan, warn)
 		if err != nil {
 			return nil, err
 		}
 		p.Count = len(p.Persons)
 		return p, nil
 	}, nil
+}
+
+// Owners reads whose the rows of a file are, as [file.Stream.Owners] does, as a configuration
+// reads its data.
+func Owners(ctx context.Context, c config.Config, path string, each func(plain []byte, rows int) error) error {
+	s, err := spec.New(c)
+	if err != nil {
+		return err
+	}
+	in, err := file.Open(ctx, []string{path}, s.Format, s.Reading)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	return in.Owners(each)
 }
 
 // readShard reads a shard part by part. One that is empty, or in which something is wrong, is

@@ -17,6 +17,8 @@ type Source interface {
 	// Begin takes the run of a configuration up where an earlier process left it: nil
 	// where none did. An empty key stands for any.
 	Begin(hash, key string) (*Begun, error)
+	// Files tells that the data are files, of which a ledger takes a fingerprint.
+	Files() bool
 	// Check has every shard read and checked.
 	Check(ctx context.Context) (*Checked, error)
 	// Paid makes durable that the run may draw noise.
@@ -67,7 +69,7 @@ type Part struct {
 	Kept int64
 }
 
-// Read reads a shard and checks it. With look it also says what is doubtful in it. Errors of
-// the data are for their curator. A shard is read by one goroutine: who has several
+// Read reads a shard and checks it, in a format that is that of the configuration where it is
+// empty. With look it also says what is doubtful in it. Errors of the data are for their curator. A shard is read by one goroutine: who has several
 // processors reads several shards at a time.
-type Read func(ctx context.Context, shard string, look bool) (*Part, error)
+type Read func(ctx context.Context, shard, format string, look bool) (*Part, error)

@@ -107,10 +107,13 @@ func (s Spec) Counted(persons int) *Spec {
 	return &s
 }
 
-// ForShard is the evaluation of the data in one shard: the number of persons in the
-// configuration is that of all shards.
-func (s Spec) ForShard(path string) *Spec {
-	s.Paths, s.Format = []string{path}, "parquet"
+// ForShard is the evaluation of the data in one shard, of a format that is that of the
+// configuration where it is empty: the number of persons in the configuration is that of all shards.
+func (s Spec) ForShard(path, format string) *Spec {
+	s.Paths = []string{path}
+	if format != "" {
+		s.Format = format
+	}
 	s.Config.Problem.Persons = 0
 	s.Reading.Alone = true
 	return &s

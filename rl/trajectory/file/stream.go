@@ -66,6 +66,11 @@ func (s *Stream) Joined() bool { return s.in.Joined() }
 // private.
 func (s *Stream) PersonIDs() []string { return s.in.PersonIDs() }
 
+// Owners reads whose rows the files hold, and nothing else of them: the plain spelling of the
+// id of a person, which holds until the next call, and of how many rows in a row. Ids of which
+// one is another spelling of the other have the same; it is empty where there is no id.
+func (s *Stream) Owners(each func(plain []byte, rows int) error) error { return s.in.Owners(each) }
+
 // Notices lists what the curator should know and what is no error: columns that
 // are ignored, aliases that were taken, episodes that end without a flag. They
 // hold no values. The list is complete once Next has returned io.EOF.

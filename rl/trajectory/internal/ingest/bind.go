@@ -72,10 +72,14 @@ type binder struct {
 	faults  *faults
 }
 
+func newBinder(t table.Table, file string, o *trajectory.Options) *binder {
+	return &binder{o: o, t: t, fields: t.Fields(), byName: map[string]int{}, claimed: map[int]bool{}, used: map[int]bool{},
+		b: &binding{file: file, source: map[string]string{}}, faults: newFaults(o.Faults)}
+}
+
 // bind decides which columns of a table are read, and as what.
 func bind(t table.Table, file string, o *trajectory.Options) (*binding, error) {
-	x := &binder{o: o, t: t, fields: t.Fields(), byName: map[string]int{}, claimed: map[int]bool{}, used: map[int]bool{},
-		b: &binding{file: file, source: map[string]string{}}, faults: newFaults(o.Faults)}
+	x := newBinder(t, file, o)
 	if err := x.index(); err != nil {
 		return nil, err
 	}
