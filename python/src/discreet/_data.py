@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from discreet._check import arguments, plain
 from discreet._errors import InputError
-from discreet._frames import names_of, table_of, taken
+from discreet._frames import names_of, schema_of, table_of, taken
 from discreet._types import Behavior, Episodes, Format, Missing, Outcome, Reading, Repair, Rewards, Steps, Unit
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ def logs(
     ----------
     data
         A frame (pandas, polars, a pyarrow table or reader, a dict of arrays, a split of a Hugging Face dataset, a
-        cursor of ADBC after ``execute``, anything with ``__arrow_c_stream__``), or the path of a file, a glob, a Minari
+        cursor of ADBC after ``execute``, anything with ``__arrow_c_stream__``), a DataFrame of Spark, whose rows stay
+        there (:meth:`Question.evaluate`), or the path of a file, a glob, a Minari
         directory, or a list of paths. Files are read by the binary alone. Of a frame the columns below go to the
         binary as an Arrow stream in a memory file, and no others. What can be read once is read here, into memory.
     person
@@ -312,7 +313,7 @@ def logs(
     if out.is_frame:
         have = names_of(data)
         at = mapped.get("step", "step")
-        if steps is None and isinstance(at, str) and at in have and _dates(table_of(data, [at]).schema.types[0]):
+        if steps is None and isinstance(at, str) and at in have and _dates(schema_of(data, [at]).types[0]):
             section["steps"] = {"kind": "date"}
         wanted = [c for names in given.values() if names is not None for c in _listed(names)]
         for name in [*wanted, *[c for _, c in pairs]]:

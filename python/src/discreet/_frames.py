@@ -21,7 +21,7 @@ def taken(data: Any) -> Any:
     module = type(data).__module__.split(".")[0]
     if module == "datasets":
         return _hugging_face(data)
-    if module in ("pandas", "polars") or isinstance(data, Mapping):
+    if module in ("pandas", "polars") or isinstance(data, Mapping) or is_spark(data):
         return data
     import pyarrow as pa
 
@@ -38,6 +38,21 @@ def taken(data: Any) -> Any:
     if hasattr(data, "to_table"):  # a pyarrow dataset or scanner
         return data.to_table()
     return data
+
+
+def is_spark(data: Any) -> bool:
+    """Say whether data are a DataFrame of Spark, whose rows stay with Spark."""
+    return type(data).__module__.split(".")[0] == "pyspark" and hasattr(data, "mapInArrow")
+
+
+def schema_of(frame: Any, columns: Sequence[str]) -> Any:
+    """Give the types of columns of a frame as a schema of Arrow."""
+    if not is_spark(frame):
+        return table_of(frame, columns).schema
+    import pyarrow as pa
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return pa.schema([to_arrow_schema(frame.schema).field(c) for c in columns])
 
 
 def _hugging_face(data: Any) -> Any:
@@ -72,6 +87,11 @@ def table_of(frame: Any, columns: Sequence[str]) -> Any:
     """Take columns of a frame as a pyarrow table, without a copy where the frame's memory allows it."""
     import pyarrow as pa
 
+    if is_spark(frame):
+        remedy = "give rows that fit into memory, as by frame.toPandas()"
+        raise InputError(
+            f"rows of Spark stay there, and only Question.evaluate(run=...) reads them; {remedy}", remedy=remedy
+        )
     wanted = list(columns)
     module = type(frame).__module__.split(".")[0]
     try:
@@ -111,6 +131,10 @@ def format_of(frame: Any, columns: Sequence[str]) -> str:
 
 def _lists(frame: Any, column: str) -> bool:
     """Say whether the values of a column are lists."""
+    if is_spark(frame):
+        import pyarrow.types as kinds
+
+        return bool(kinds.is_nested(schema_of(frame, [column]).types[0]))
     if hasattr(frame, "collect_schema"):
         return bool(frame.collect_schema()[column].is_nested())
     if hasattr(frame, "schema") and hasattr(frame.schema, "field"):

@@ -15,7 +15,7 @@ from discreet import _binary
 from discreet._check import above, arguments, ordered, plain
 from discreet._data import Logs
 from discreet._errors import CuratorNotice, DiscreetError, InputError, PendingError, renumbered
-from discreet._frames import format_of, names_of, table_of, write
+from discreet._frames import format_of, is_spark, names_of, table_of, write
 from discreet._ledger import Ledger
 from discreet._order import order_of
 from discreet._plan import Plan
@@ -444,6 +444,8 @@ class Question:
         purpose: str | None = None,
         key: str | None = None,
         sign: str | os.PathLike[str] | None = None,
+        run: str | os.PathLike[str] | None = None,
+        partitions: int | None = None,
     ) -> Release:
         """Plan, check, charge, run: the private answer. This spends the budget.
 
@@ -459,6 +461,12 @@ class Question:
             it a random one, under which this question continues when it is asked again after an interrupt.
         sign
             A private key that signs the release.
+        run
+            Of a DataFrame of Spark, which needs it: the run's directory, new or empty, on this machine and private.
+            The same call goes on with it after it was stopped (docs/scale.md).
+        partitions
+            Into how many parts Spark groups the persons, of which an executor's process holds one; by default one for
+            5,000 persons.
 
         Returns
         -------
@@ -488,6 +496,16 @@ class Question:
         if sign is not None:
             beside["sign"] = _binary.file_named(sign, "sign")
         args = ["evaluate", "--json"] + ([] if key is None else ["--key", key])
+        if is_spark(self.logs.data):
+            if run is None:
+                raise InputError(
+                    "run is not given: a directory of this machine that keeps the run's state", remedy="give run="
+                )
+            from discreet._spark import partitions_of
+
+            args += ["--partitions", str(partitions_of(self, partitions)), "--run", os.path.abspath(run)]
+        elif run is not None or partitions is not None:
+            raise InputError("run and partitions are of rows of Spark, and the data are none", remedy="leave run= out")
         with self._continued(place, key):
             out = self._with_data(args, beside)
             warnings.warn(_FOR_CURATOR, CuratorNotice, stacklevel=_binary.callers())
@@ -559,6 +577,8 @@ class Question:
             yield str(file)
 
     def _with_data(self, args: list[str], beside: Mapping[str, Any]) -> _binary.Output:
+        if is_spark(self.logs.data):
+            return self._on_spark(args, beside)
         if not self.logs.is_frame:
             with self._written(beside) as file:
                 return _binary.run([*args, file])
@@ -567,6 +587,16 @@ class Question:
             with renumbered(order):
                 out = _binary.run([*args, file], data=descriptor)
             return out if order is None else out.of_rows(order)
+
+    def _on_spark(self, args: list[str], beside: Mapping[str, Any]) -> _binary.Output:
+        """Have Spark read the rows, round after round."""
+        remedy = "read rows that fit into memory into a frame, such as frame.limit(n).toPandas()"
+        if args[0] != "evaluate" or hasattr(self, "own"):
+            raise InputError(f"of rows of Spark this is not made; {remedy}", remedy=remedy)
+        from discreet._spark import Rounds
+
+        with self._written(beside) as file, _binary.serving(None, Rounds(self)):
+            return _binary.run([*args, file])
 
     def _handed(self) -> list[str]:
         """List the columns of the frame that are handed over, those of policies too."""
