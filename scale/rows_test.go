@@ -18,6 +18,8 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -125,28 +127,26 @@ func grouped(t testing.TB, overrides ...string) (stage, Driver, *grouping) {
 
 // TestGroupedRowsReleaseTheBytesOfOneProcess: in any order, and answered more than once.
 func TestGroupedRowsReleaseTheBytesOfOneProcess(t *testing.T) {
-	for _, overrides := range [][]string{
+	for i, overrides := range [][]string{
 		nil,
 		{"method.name=dp-refine", "target={kind: logged}", "data.behavior=null"},
 		{"method={name: dp-fqe}"},
 		append(byPlace("group: fixed, persons: {0: 60, 1: 60}"), "data.steps={sort: true}"),
 	} {
-		for _, again := range []bool{false, true} {
-			s, d, g := grouped(t, overrides...)
-			g.again = again
-			r, err := d.Evaluate(t.Context(), discreet.WithSource(noise.NewSeeded(5)))
-			if err != nil {
-				t.Errorf("%v: %v", overrides, err)
-				continue
-			}
-			if want := s.inOneProcess(t, 5); !bytes.Equal(r.JSON, want) {
-				t.Errorf("%v: five partitions release\n%s\none process\n%s", overrides, r.JSON, want)
-			}
-			hidden := d.Key.partition(0, 5).key
-			for _, text := range listing(t, d.Dir) {
-				if strings.Contains(text, "person 1") || strings.Contains(text, hex.EncodeToString(hidden[:])) {
-					t.Errorf("%v: the run directory tells of persons or of the key of the hash: %s", overrides, text)
-				}
+		s, d, g := grouped(t, overrides...)
+		g.again = i == 0
+		r, err := d.Evaluate(t.Context(), discreet.WithSource(noise.NewSeeded(5)))
+		if err != nil {
+			t.Errorf("%v: %v", overrides, err)
+			continue
+		}
+		if want := s.inOneProcess(t, 5); !bytes.Equal(r.JSON, want) {
+			t.Errorf("%v: five partitions release\n%s\none process\n%s", overrides, r.JSON, want)
+		}
+		hidden := d.Key.partition(0, 5).key
+		for _, text := range listing(t, d.Dir) {
+			if strings.Contains(text, "person 1") || strings.Contains(text, hex.EncodeToString(hidden[:])) {
+				t.Errorf("%v: the run directory tells of persons or of the key of the hash: %s", overrides, text)
 			}
 		}
 	}
@@ -200,6 +200,42 @@ func TestSpellingsOfAnIdMeet(t *testing.T) {
 	}
 	if text, err := os.ReadFile(told[0]); err != nil || !strings.Contains(string(text), "another spelling") {
 		t.Errorf("the curator is told %q, %v", text, err)
+	}
+}
+
+// TestALedgerChargesRowsOnce, and takes no fingerprint of what this process cannot read. Rows that fail
+// their check are a failed check.
+func TestALedgerChargesRowsOnce(t *testing.T) {
+	s, d, g := grouped(t, "ledger={path: budget.db, dataset: chain}", `data.path="/nowhere"`)
+	l, err := ledger.Create(t.Context(), filepath.Join(s.dir, "budget.db"), ledger.Config{Dataset: "chain", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 10, Delta: 1e-5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	g.spoil = func(_ int, p [][]string) { p[0], p[1] = p[1], p[0] }
+	if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "failed check 1") {
+		t.Errorf("rows that are not theirs: %v", err)
+	}
+	g.spoil = nil
+	for range 2 {
+		if _, err := d.Evaluate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	charges := 0
+	for n, err := range l.Entries(t.Context(), 0) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n.Charge != nil {
+			charges++
+		}
+		if n.Charge != nil && n.Charge.Fingerprint != "" {
+			t.Errorf("the charge has a fingerprint: %+v", n.Charge)
+		}
+	}
+	if charges != 1 {
+		t.Errorf("%d charges; want 1", charges)
 	}
 }
 
