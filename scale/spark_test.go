@@ -3,10 +3,13 @@
 package scale
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/hex"
+	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,31 +19,38 @@ import (
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp/noise"
-	"github.com/discreet-rl/discreet/internal/rl/sim/chain"
+	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
 
 var (
 	sparkDir     = flag.String("spark", filepath.Join(os.TempDir(), "discreet-spark"), "environment of Python with PySpark, which examples/spark/install.sh makes")
 	sparkPersons = flag.Int("spark-persons", 2000, "persons, about 38 rows each")
-	sparkPieces  = flag.Int("spark-pieces", 8, "shards")
+	sparkPieces  = flag.Int("spark-pieces", 8, "partitions")
 )
 
-// killsOnce stands before discreet on the path of Spark's executors: once, in round 1, it
-// kills the process that called it, which is Spark's for a task, and with it the task. Every
-// call leaves a line.
-const killsOnce = `#!/bin/sh
-echo "$3" >>%[1]q/calls
-if [ "$ROUND" = 1 ] && mkdir %[1]q/killed 2>/dev/null; then
-	echo "$3" >%[1]q/killed/shard
-	kill -9 $PPID
-	exit 1
+// watched stands before discreet on Spark's executors. Every start leaves a line in a file of the round. The sixth
+// of round 1, when rows were placed and partitions are answered for, kills the executor; the sixth of
+// round 2 does nothing until the run is over, so that Spark runs a second attempt beside it.
+const watched = `#!/bin/sh
+cd %[1]q
+round=$(cat round)
+echo "$$" >>calls-$round
+if [ "$(wc -l <calls-$round)" -ge 6 ] && mkdir done-$round 2>/dev/null; then
+	if [ "$round" = 1 ]; then
+		daemon=$(cut -d" " -f4 /proc/$PPID/stat)
+		executor=$(cut -d" " -f4 /proc/$daemon/stat)
+		tr "\0" " " </proc/$executor/cmdline | grep -q CoarseGrainedExecutorBackend && kill -9 "$executor" && touch killed
+	elif [ "$round" = 2 ]; then
+		while [ ! -e over ]; do sleep 0.2; done
+	fi
 fi
 exec %[1]q/discreet "$@"
 `
 
-// TestSparkReleasesTheBytesOfOneProcess: examples/spark in local mode, two tasks at a time,
-// of which one is killed in round 1 with its process; Spark runs it again.
-func TestSparkReleasesTheBytesOfOneProcess(t *testing.T) {
+// TestSparkGroupsRows: of a DataFrame whose rows are in no order, on two executors, of which one is lost in
+// round 1, and with an attempt in round 2 that Spark doubles; the release has the bytes of one process, and Spark's
+// logs have neither ids nor the key.
+func TestSparkGroupsRows(t *testing.T) {
 	run := func(name string, args ...string) {
 		t.Helper()
 		if out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput(); err != nil {
@@ -48,51 +58,105 @@ func TestSparkReleasesTheBytesOfOneProcess(t *testing.T) {
 		}
 	}
 	run("../examples/spark/install.sh", *sparkDir)
-	bin, first := t.TempDir(), t.TempDir()
+	bin, dir, logs := t.TempDir(), t.TempDir(), t.TempDir()
 	run("go", "build", "-o", filepath.Join(bin, "discreet"), "../cmd/discreet")
-	put(t, fmt.Sprintf(killsOnce, bin), first, "discreet")
-	if err := os.Chmod(filepath.Join(first, "discreet"), 0o755); err != nil {
+	program := put(t, fmt.Sprintf(watched, bin), bin, "watched")
+	put(t, "0", bin, "round")
+	if err := os.Chmod(program, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	s := newStage(t, `data.path="large/*.parquet"`, fmt.Sprintf("problem.persons=%d", *sparkPersons))
-	d, err := chain.Simulate(chain.Options{Episodes: *sparkPersons, Seed: 3, MaxSteps: 60})
+	d := people(t, *sparkPersons, 3)
+	if err := file.Write(filepath.Join(dir, "sorted.parquet"), "", d); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.shards, err = write(d, filepath.Join(s.dir, "large"), *sparkPieces, [16]byte{1}); err != nil {
-		t.Fatal(err)
-	}
-	round, err := filepath.Abs("../examples/spark/round.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	dr := s.driver(t)
-	t.Setenv("PATH", first+":"+os.Getenv("PATH"))
-	t.Setenv(KeyVariable, hex.EncodeToString(dr.Key[:]))
-	t.Setenv("PYSPARK_PYTHON", filepath.Join(*sparkDir, "bin", "python"))
+	python := filepath.Join(*sparkDir, "bin", "python")
+	cmd := exec.CommandContext(t.Context(), python, filepath.Join(root, "scale", "testdata", "spark.py"), dir, "local-cluster[2,1,1024]",
+		"spark.python.worker.reuse=false", "spark.executor.memory=700m", "spark.eventLog.enabled=true", "spark.eventLog.dir=file://"+logs,
+		"spark.speculation=true", "spark.speculation.quantile=0.5", "spark.speculation.multiplier=1.5", "spark.speculation.interval=200ms",
+		"spark.executorEnv.PYTHONPATH="+filepath.Join(root, "python", "src"), "spark.executorEnv.DISCREET_BINARY="+program, "spark.ui.enabled=false")
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(root, "python", "src"), "DISCREET_BINARY="+program, "PYSPARK_PYTHON="+python, "SPARK_LOCAL_IP=127.0.0.1")
 	var said bytes.Buffer
-	// A task that fails is tried three times in all.
-	dr.Engine = Command{Shell: fmt.Sprintf("%q --master 'local[2,3]' %q", filepath.Join(*sparkDir, "bin", "spark-submit"), round), Output: &said}
+	cmd.Stderr = &said
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		put(t, "", bin, "over")
+		in.Close()
+		cmd.Wait()
+	}()
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	if !lines.Scan() {
+		t.Fatalf("no session of Spark\n%s", said.String())
+	}
+	s := stage{dir: dir, config: filepath.Join(dir, "q.json"), overrides: []string{`data.path="sorted.arrow"`}}
+	dr := s.driver(t)
+	dr.Partitions = *sparkPieces
 	begun := time.Now()
-	dr.Progress = func(k int) { t.Logf("round %d after %.1f s", k, time.Since(begun).Seconds()) }
+	dr.Engine = Command{Call: func(_ context.Context, r Round, task, out string) error {
+		put(t, fmt.Sprint(r.Task.Round), bin, "round")
+		text, err := json.Marshal(map[string]any{"round": r.Task.Round, "partitions": r.Task.Shards, "task": task, "out": out, "key": fmt.Sprintf("%x", r.Key)})
+		if err == nil {
+			_, err = in.Write(append(text, '\n'))
+		}
+		if err == nil && !lines.Scan() {
+			err = fmt.Errorf("%w: no answer", ErrEngine)
+		}
+		t.Logf("round %d after %.1f s: %s", r.Task.Round, time.Since(begun).Seconds(), lines.Text())
+		return err
+	}}
 	got, err := dr.Evaluate(t.Context(), discreet.WithSource(noise.NewSeeded(5)))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, said.String())
 	}
-	t.Logf("%d rows of %d persons in %d shards: %.1f s in all", d.Rows(), *sparkPersons, *sparkPieces, time.Since(begun).Seconds())
+	t.Logf("%d rows of %d persons in %d partitions: %.1f s in all", d.Rows(), *sparkPersons, *sparkPieces, time.Since(begun).Seconds())
 	if want := s.inOneProcess(t, 5); !bytes.Equal(got.JSON, want) {
 		t.Errorf("Spark's release is\n%s\nthat of one process\n%s", got.JSON, want)
 	}
-	killed, err := os.ReadFile(filepath.Join(bin, "killed", "shard"))
-	if err != nil {
-		t.Fatalf("no task was killed: %v", err)
+	var calls [3]int
+	for k := range calls {
+		text, err := os.ReadFile(filepath.Join(bin, fmt.Sprintf("calls-%d", k)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		calls[k] = bytes.Count(text, []byte("\n"))
 	}
-	calls, err := os.ReadFile(filepath.Join(bin, "calls"))
-	if err != nil {
-		t.Fatal(err)
+	if _, err := os.Stat(filepath.Join(bin, "killed")); err != nil || calls[1] <= calls[0] {
+		t.Errorf("no executor was lost: %v; starts by round: %v", err, calls)
 	}
-	// The check, the round that was killed, and its other try, and round 2.
-	if n := strings.Count(string(calls), string(killed)); n != 4 {
-		t.Errorf("the shard of the killed task was answered %d times; want 4\n%s", n, said.String())
+	if calls[0] < 4+*sparkPieces {
+		t.Errorf("the check had %d tasks with rows; want 4 that place rows, and one for each partition", calls[0])
+	}
+	if calls[2] <= calls[0] {
+		t.Errorf("no attempt was doubled; starts by round: %v", calls)
+	}
+	t.Logf("starts of workers by round: %v", calls)
+	hidden := []string{"person 1", fmt.Sprintf("%x", dr.Key), fmt.Sprintf("%x", dr.Key.partition(0, 1).key)}
+	if err := filepath.WalkDir(logs, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		for _, h := range hidden {
+			if strings.Contains(string(text), h) || strings.Contains(said.String(), h) {
+				t.Errorf("Spark's log %s tells %q", path, h)
+			}
+		}
+		return err
+	}); err != nil {
+		t.Error(err)
 	}
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes an environment of Python in DIR with PySpark, if it is not there. It needs Python 3.9 to 3.11.
+# Makes an environment of Python in DIR with PySpark, if it is not there. It needs Python 3.11.
 #
 #   examples/spark/install.sh DIR
 set -eu

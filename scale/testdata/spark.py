@@ -1,6 +1,6 @@
 """Rounds over rows of a DataFrame, as lines of standard input ask; a line answers each.
 
-sparkrows.py DIR MASTER CONF...: DIR has sorted.parquet; left there are unsorted rows, the same rows sorted as an Arrow
+spark.py DIR MASTER CONF...: DIR has sorted.parquet; left there are unsorted rows, the same rows sorted as an Arrow
 stream, and the question.
 """
 
