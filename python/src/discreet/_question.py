@@ -424,7 +424,8 @@ class Question:
         Parameters
         ----------
         **how
-            As of :meth:`evaluate`. With `key`, the charge of a method is named ``key:method``.
+            As of :meth:`evaluate`. With `key`, the charge of a method is named ``key:method``, and with `run` its
+            directory is below that.
 
         Returns
         -------

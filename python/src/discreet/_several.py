@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
@@ -87,7 +88,10 @@ def releases_of(question: Question, how: Mapping[str, Any]) -> Releases:
     found = {}
     for method, one in each.items():
         try:
-            found[method] = one.evaluate(**{**how, **({} if key is None else {"key": f"{key}:{method}"})})
+            own = {} if key is None else {"key": f"{key}:{method}"}
+            if how.get("run") is not None:
+                own["run"] = os.path.join(how["run"], method)
+            found[method] = one.evaluate(**{**how, **own})
         except (InputError, PendingError):
             question._unfinished = ""
             raise
