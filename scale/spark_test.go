@@ -137,8 +137,8 @@ func TestSparkGroupsRows(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(bin, "killed")); err != nil || calls[1] <= calls[0] {
 		t.Errorf("no executor was lost: %v; starts by round: %v", err, calls)
 	}
-	if calls[0] < 4+*sparkPieces {
-		t.Errorf("the check had %d tasks with rows; want 4 that place rows, and one for each partition", calls[0])
+	if calls[0] <= *sparkPieces {
+		t.Errorf("the check had %d tasks with rows; want one for each partition, and some that place rows", calls[0])
 	}
 	if calls[2] <= calls[0] {
 		t.Errorf("no attempt was doubled; starts by round: %v", calls)
