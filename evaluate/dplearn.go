@@ -95,14 +95,16 @@ type learnQuestion struct {
 	grid    rule.Grid      // of a tree
 	states  feature.Finite // of a table; nil of a tree
 	scores  bool           // of a linear rule
+	opening roundKind      // the first round of sums
 	rounds  []roundKind    // of sums and draws
 	learnOn int64          // persons
 	noise   []float64      // multipliers, of every round of sums
 	// of draws, for every round: what it spends, and how many levels are drawn together
 	epsilons []float64
 	levels   []int
-	most     float64    // cap on weights
-	judge    quantities // of the other half
+	most     float64           // cap on weights
+	judge    quantities        // of the other half
+	lives    *survivalQuestion // of the other half, where the outcome is a time; nil of values
 	of       vouched
 }
 
@@ -133,7 +135,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	}
 	return draft{
 		method: method, public: p, event: event, prepare: packing(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
-		drawn: drawn, laplace: q.epsilons != nil,
+		drawn: drawn, laplace: q.epsilons != nil, outcomes: q.lives != nil, learns: true,
 	}, nil
 }
 
@@ -179,10 +181,16 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if min(q.learnOn, rest) < 1 {
 		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
 	}
+	if p.Outcome != nil {
+		q.opening = ofExits
+	}
 	if q.draws(m) {
 		q.drawing(levels)
 	} else if q.noise, err = multipliers(*p.Privacy, q.plan(levels)...); err != nil {
 		return q, err
+	}
+	if p.Outcome != nil {
+		return q, q.follows(m, method, rest)
 	}
 	return q, q.judges(m, method, rest)
 }
@@ -273,6 +281,9 @@ func (q learnQuestion) prepare(_ context.Context, all packed) (draw, error) {
 		learned, err := q.policy(sums).policy()
 		if err != nil {
 			return nil, err
+		}
+		if q.lives != nil {
+			return q.followUp(all.parts, judge, learned, sums, src)
 		}
 		ask := preparedAnswers(q.judge.public.withFirst(learned), q.judge.answers, q.of)
 		judged, err := halfOf(all.parts, judge, ask)

@@ -25,7 +25,10 @@ func (q *learnQuestion) draws(m DPLearn) bool {
 // many trees.
 func (q *learnQuestion) drawing(levels int) {
 	epsilon := q.public.Privacy.Budget.Epsilon * (1 - 0x1p-40)
-	q.rounds, q.epsilons, q.levels = []roundKind{ofMean}, []float64{drawnMean * epsilon}, []int{0}
+	if q.rounds = []roundKind{ofMean}; q.opening == ofExits {
+		q.rounds[0] = ofExits
+	}
+	q.epsilons, q.levels = []float64{drawnMean * epsilon}, []int{0}
 	most := min(levels, 2)
 	if q.states != nil {
 		levels, most = 1, 0
@@ -165,11 +168,15 @@ func (q *learnQuestion) spent() (event, drawn dp.Event, err error) {
 		all, err := multipliers(*q.public.Privacy, 1)
 		return gaussians(all...), dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}}, err
 	}
-	mean, err := q.places()
+	opening := q.places
+	if q.opening == ofExits {
+		opening = q.exitSums
+	}
+	first, err := opening()
 	if err != nil {
 		return nil, nil, err
 	}
-	events := []dp.Event{mean.Event()}
+	events := []dp.Event{first.Event()}
 	for round := 1; round < len(q.rounds); round++ {
 		events = append(events, dp.SelfComposed{Count: int64(q.nodes(round)), Event: dp.PermuteAndFlip{Epsilon: q.epsilons[round]}})
 	}

@@ -11,13 +11,17 @@ const often = 1 + 0.8416/1.645
 
 // outlook says, from public facts, what can be shown and learned.
 func (q *learnQuestion) outlook() ([]string, error) {
-	affordable, err := affordableWeight(q.judge.public)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := expectedAnswers(q.judge.answers, affordable)
-	if err != nil {
-		return nil, err
+	var answers []ExpectedAnswer
+	if q.lives != nil {
+		answers = q.expectedLives()
+	} else {
+		affordable, err := affordableWeight(q.judge.public)
+		if err != nil {
+			return nil, err
+		}
+		if answers, err = expectedAnswers(q.judge.answers, affordable); err != nil {
+			return nil, err
+		}
 	}
 	logged, constant := often*answers[0].HalfWidth, 0.0
 	for _, a := range answers[1:] {

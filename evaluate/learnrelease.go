@@ -72,7 +72,11 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 			}
 		}
 	}
-	again, err := answersAgain(q.judge.public, q.judge.answers, nil)(r)
+	judged := answersAgain(q.judge.public, q.judge.answers, nil)
+	if q.lives != nil {
+		judged = func(r *Release) (*Release, error) { return q.followedAgain(r, sums) }
+	}
+	again, err := judged(r)
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +89,16 @@ const chargesDraws = "The rule is drawn, and the charge is epsilon and delta as 
 // about is what is known beforehand.
 func (q *learnQuestion) about() (summary, error) {
 	p := q.judge.public
-	s, err := p.aboutAnswers(q.judge.answers, 0, q.judge.guard.number == 0)
+	var s summary
+	var err error
+	if q.lives != nil {
+		s = q.aboutLives()
+	} else if s, err = p.aboutAnswers(q.judge.answers, 0, q.judge.guard.number == 0); err == nil {
+		s = s.and(q.judge.guard.summary(p, nil))
+	}
 	if err != nil {
 		return s, err
 	}
-	s = s.and(q.judge.guard.summary(p, nil))
 	over := "a tree of covariates"
 	if q.states != nil {
 		over = "a table of states"

@@ -16,6 +16,14 @@ func (q *learnQuestion) learn(all learners, persons []int, src *noise.Source) (s
 	var t rule.Tree
 	for round, kind := range q.rounds {
 		var told []float64
+		switch {
+		case round > 0:
+			all.follow(sums[0])
+		case kind == ofExits && q.epsilons != nil:
+			if told, err = q.noisyExits(&all, persons, src); err == nil {
+				base = q.baseline(told)
+			}
+		}
 		switch kind {
 		case ofMean:
 			if told, err = q.mean(&all, persons, src); err == nil {
