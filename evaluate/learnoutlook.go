@@ -31,7 +31,11 @@ func (q *learnQuestion) outlook() ([]string, error) {
 	if min(logged, constant) >= width {
 		return []string{"No certificate is to be expected: by the half widths no gain that returns allow would be shown in four of five studies."}, nil
 	}
-	notes := []string{fmt.Sprintf("A gain over every constant action is shown in four of five studies if it is at least %.2g, and one over the logged policy if it is at least %.2g, if no weight is missing.", constant, logged)}
+	given := "if no weight is missing"
+	if q.lives != nil {
+		given = "if events and dropout are as supposed"
+	}
+	notes := []string{fmt.Sprintf("A gain over every constant action is shown in four of five studies if it is at least %.2g, and one over the logged policy if it is at least %.2g, %s.", constant, logged, given)}
 	if q.scores || q.public.decisions() > 1 {
 		return notes, nil
 	}
