@@ -248,7 +248,8 @@ func (q survivalQuestion) noises() (all []survivalQuestion, err error) {
 	}
 	if g.NoiseFamily == LaplaceNoise || g.NoiseFamily == "" && !g.Fast {
 		one := q
-		one.scale = max(replaced(g)*float64(q.tables())/g.Budget.Epsilon*(1+0x1p-44), leastScale)
+		one.scale = replaced(g) * float64(q.tables()) / g.Budget.Epsilon * (1 + 0x1p-44)
+		one.scale = max(one.scale, leastScale)
 		if err := add(LaplaceNoise, one); err != nil {
 			return nil, err
 		}

@@ -71,9 +71,14 @@ func (q *learnQuestion) scale(round int, base baseline) float64 {
 	return q.public.Privacy.Adjacency.SumSensitivity(q.spread(base)) / q.epsilons[round]
 }
 
-// places is an empty sum of persons' places in the range of returns.
+// places are empty sums of the first round: of persons' places in the range of returns or, of times, of events and
+// times in each arm.
 func (q *learnQuestion) places() (*mechanism.Histogram, error) {
-	return mechanism.NewLaplaceShares(1, 1, q.public.Privacy.Adjacency.SumSensitivity(1)/q.epsilons[0]*(1+0x1p-44))
+	bins, most := 1, 1
+	if q.opening == ofExits {
+		bins, most = 2*q.grid.Actions, 2
+	}
+	return mechanism.NewLaplaceShares(bins, most, q.public.Privacy.Adjacency.SumSensitivity(float64(most))/q.epsilons[0]*(1+0x1p-44))
 }
 
 // mean is the noisy sum of places of persons' mean returns in the range.
@@ -168,15 +173,11 @@ func (q *learnQuestion) spent() (event, drawn dp.Event, err error) {
 		all, err := multipliers(*q.public.Privacy, 1)
 		return gaussians(all...), dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}}, err
 	}
-	opening := q.places
-	if q.opening == ofExits {
-		opening = q.exitSums
-	}
-	first, err := opening()
+	mean, err := q.places()
 	if err != nil {
 		return nil, nil, err
 	}
-	events := []dp.Event{first.Event()}
+	events := []dp.Event{mean.Event()}
 	for round := 1; round < len(q.rounds); round++ {
 		events = append(events, dp.SelfComposed{Count: int64(q.nodes(round)), Event: dp.PermuteAndFlip{Epsilon: q.epsilons[round]}})
 	}

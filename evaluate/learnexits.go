@@ -49,14 +49,9 @@ func (q *learnQuestion) exits(v []float64, rows learnRows, from, to int, by floa
 	}
 }
 
-// exitSums are the empty sums where a rule is drawn.
-func (q *learnQuestion) exitSums() (*mechanism.Histogram, error) {
-	return mechanism.NewLaplaceShares(2*q.grid.Actions, 2, q.public.Privacy.Adjacency.SumSensitivity(2)/q.epsilons[0]*(1+0x1p-44))
-}
-
-// noisyExits releases them.
+// noisyExits releases these sums where a rule is drawn.
 func (q *learnQuestion) noisyExits(all *learners, persons []int, src *noise.Source) ([]float64, error) {
-	h, err := q.exitSums()
+	h, err := q.places()
 	if err != nil {
 		return nil, err
 	}

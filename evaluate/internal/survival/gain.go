@@ -189,7 +189,8 @@ func (g *gainer) end(arm int, mine, theirs form) end {
 					rare = up
 				}
 			}
-			e.sampling, e.third = e.sampling+few*rare*rare, e.third+few*rare*rare*rare
+			seldom := few * rare * rare
+			e.sampling, e.third = e.sampling+seldom, e.third+seldom*rare
 			noise := 0.0
 			for _, x := range spread(slope) {
 				noise += x * x
