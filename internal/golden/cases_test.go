@@ -28,6 +28,7 @@ var logs = map[string]string{
 	"trial":  "data: {path: visits.csv, behavior: {source: design, kind: constant_by_step, probs: [[0.25, 0.75], 1]}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
 	"stays":  "data: {path: single.csv, outcome: {causes: {discharge: 1}}}\nproblem: {persons: 60, horizon: 5, episodes: 1}\n",
 	"times":  "data: {path: bandit.csv, outcome: {time: reward, event: obs_state, causes: {relapse: 1, death: 2}, censored: [0, 3], every: 0.25, until: 1}}\nproblem: {persons: 200}\n",
+	"lives":  "data: {path: bandit.csv, behavior: {source: design, kind: uniform, actions: 4}, outcome: {time: reward, event: obs_state, causes: {relapse: 1, death: 2}, censored: [0, 3], every: 0.25, until: 1}}\nproblem: {persons: 200}\n",
 	"bandit": "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: logged}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
 }
 
@@ -133,6 +134,7 @@ func private() []question {
 		{name: "dp-learn-drawn", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, bins: 3}", more: plain},
 		{name: "dp-learn-linear", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, rule: linear}", more: plain},
 		{name: "dp-learn-limits", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, budget: 0.6, monotone: {obs_state: down}, never: [{action: 3, column: obs_state, above: 1}]}", more: states},
+		{name: "dp-learn-lives", log: "lives", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, depth: 1, bins: 2}", more: plain},
 		{name: "dp-survival", log: "times", method: "{name: dp-survival}", privacy: ", noise_family: gaussian"},
 		{name: "dp-survival-laplace", log: "times", method: "{name: dp-survival, until: 0.75, guess: {events: 0.4, dropout: 0.2}}", privacy: ", noise_family: laplace"},
 		{name: "dp-survival-stays", log: "stays", method: "{name: dp-survival}"},
