@@ -35,10 +35,9 @@ func (q *learnQuestion) follows(m DPLearn, method string, persons int64) error {
 	case d == nil || !d.Supported || d.Varies:
 		return refuse(ErrPublic, "with data.outcome arms are compared within parts of the rule, as if drawn by lot there; give data.behavior as {source: design, kind: uniform, actions: %d}, or other probabilities above 0 that are the same for all", q.grid.Actions)
 	}
-	judged := p.clone()
-	judged.Persons, judged.oneSided = persons, true
+	judged := p.judging(nil, persons)
 	if q.epsilons == nil && p.Privacy.NoiseFamily == "" {
-		judged.Privacy.NoiseFamily = GaussianNoise
+		judged = judged.withNoise(GaussianNoise)
 	}
 	k := q.grid.Actions
 	one := survivalQuestion{public: judged}
