@@ -76,6 +76,9 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 	if q.lives != nil {
 		judged = func(r *Release) (*Release, error) { return q.followedAgain(r, sums) }
 	}
+	if q.counted != nil {
+		judged = q.ofCells(sums).again
+	}
 	again, err := judged(r)
 	if err != nil {
 		return nil, err
@@ -93,6 +96,9 @@ func (q *learnQuestion) about() (summary, error) {
 	var err error
 	if q.lives != nil {
 		s = q.aboutLives()
+	} else if q.counted != nil {
+		s, err = q.counted.judge.about(nil)
+		delete(s.facts, "policies_by_cell")
 	} else if s, err = p.aboutAnswers(q.judge.answers, 0, q.judge.guard.number == 0); err == nil {
 		s = s.and(q.judge.guard.summary(p, nil))
 	}
@@ -109,6 +115,9 @@ func (q *learnQuestion) about() (summary, error) {
 		s.notes = append(s.notes, chargesDraws)
 	} else {
 		over += " that takes in each of its parts the action under which their noisy weighted outcomes are largest"
+	}
+	if q.counted != nil {
+		over = "a table of cells, with the action whose noisy mean outcome is largest"
 	}
 	if q.scores {
 		over = "a score of every action, linear in the covariates, by least squares of their noisy weighted outcomes; the largest says what is done"

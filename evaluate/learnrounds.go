@@ -18,6 +18,7 @@ const (
 	ofDraws                     // of parts of the rule
 	ofMargins                   // how many would pay for the treatment that a linear rule gives
 	ofExits                     // events and times, of outcomes that are times: the baseline, and what becomes of the censored
+	ofMasses                    // what was gained and missed by cell and action, and persons in no cell
 )
 
 const (
@@ -59,6 +60,8 @@ func (q *learnQuestion) cells(round int) int {
 		return q.stretches()
 	case ofExits:
 		return 2 * q.grid.Actions
+	case ofMasses:
+		return q.counted.learn.Coordinates()
 	case ofNorms:
 		return normBins
 	case ofProducts:

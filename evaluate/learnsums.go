@@ -135,6 +135,9 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, b
 // rule is the policy that follows from the sums.
 func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
 	last := len(sums) - 1
+	if q.counted != nil {
+		return rule.TableNodes(q.names[0], q.cellTable(sums[last]), q.grid.Actions)
+	}
 	if q.epsilons != nil && q.states != nil {
 		of := make([]int, len(sums[last]))
 		for state, n := range sums[last] {
