@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
@@ -36,6 +37,9 @@ func (q *learnQuestion) counts(m DPLearn, method string, persons int64) error {
 		return refuse(ErrPublic, "the target has %d actions and data.behavior %d; give the same number", q.grid.Actions, e.Actions)
 	case m.Budget > 0 || m.Monotone != nil || m.Never != nil || m.MaxWeight != 0:
 		return refuse(ErrMethod, "budget, monotone, never and max_weight are for recorded probabilities; leave them out")
+	}
+	if p.Privacy.Budget.Delta == 0 {
+		return refuse(dp.ErrBudget, "delta is 0; set privacy.delta above 0")
 	}
 	judged, err := q.judging(persons)
 	if err != nil {
@@ -106,12 +110,12 @@ func (q learnQuestion) prepareCells(_ context.Context, all packed) (draw, error)
 		if all.names != nil {
 			everybody.PersonID = all.names()
 		}
-		learn, judge := q.halves(everybody, src)
-		masses, err := some(q.counted.learn, learn, src)
+		learners, judges := q.halves(everybody, src)
+		masses, err := some(q.counted.learn, learners, src)
 		if err != nil {
 			return nil, err
 		}
-		judged, err := some(q.counted.judge.cells, judge, src)
+		judged, err := some(q.counted.judge.cells, judges, src)
 		if err != nil {
 			return nil, err
 		}

@@ -170,7 +170,11 @@ func (q *learnQuestion) grown(t *rule.Tree, round int, drawn []float64) {
 // spent is the event of both halves, and noise as it is drawn.
 func (q *learnQuestion) spent() (event, drawn dp.Event, err error) {
 	if q.counted != nil {
-		return q.judge.event, dp.SelfComposed{Count: 2, Event: q.judge.event}, nil
+		event = q.judge.event
+		if q.counted.learn.Laplace {
+			event = dp.ApproximateDP(q.public.Privacy.Budget)
+		}
+		return event, dp.SelfComposed{Count: 2, Event: q.judge.event}, nil
 	}
 	if q.epsilons == nil {
 		all, err := multipliers(*q.public.Privacy, 1)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/policy"
 )
@@ -99,6 +101,9 @@ func (q *learnQuestion) about() (summary, error) {
 	} else if q.counted != nil {
 		s, err = q.counted.judge.about(nil)
 		delete(s.facts, "policies_by_cell")
+		if i := slices.Index(s.notes, chargesLaplace); i >= 0 {
+			s.notes[i] = strings.Replace(chargesLaplace, "pure epsilon", "epsilon and delta as a whole", 1)
+		}
 	} else if s, err = p.aboutAnswers(q.judge.answers, 0, q.judge.guard.number == 0); err == nil {
 		s = s.and(q.judge.guard.summary(p, nil))
 	}

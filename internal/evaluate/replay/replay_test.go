@@ -106,6 +106,8 @@ func options() map[string]map[string]any {
 		"learn a line in a budget":  {"name": "dp-learn", "bandit": true, "plain": true, "rule": "linear", "treated": 0.5, "monotone": map[string]any{"obs_x": "up"}},
 		"learn within a budget":     {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2, "treated": 0.5, "never": []map[string]any{{"action": 1, "column": "obs_x", "at_most": -0.5}}},
 		"learn in order":            {"name": "dp-learn", "policy": true, "monotone": map[string]any{"obs_state": "up"}, "never": []map[string]any{{"action": 1, "column": "obs_state", "at_most": 0}}},
+		"learn by cell":             {"name": "dp-learn", "bandit": true, "cells": true, "budget": 4000., "gaussian": true},
+		"learn by cell, pure":       {"name": "dp-learn", "bandit": true, "cells": true, "budget": 4000., "pure": true},
 		"learn by lives":            {"name": "dp-learn", "outcome": evaluate.NoiseFamily(""), "lives": true, "plain": true, "bins": 2, "depth": 1},
 		"learn by lives, laplace":   {"name": "dp-learn", "outcome": evaluate.LaplaceNoise, "lives": true},
 		"learn by lives, sums":      {"name": "dp-learn", "outcome": evaluate.GaussianNoise, "lives": true, "plain": true, "bins": 2, "treated": 0.5},
