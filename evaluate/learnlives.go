@@ -104,7 +104,7 @@ func everyPart(n int) []int {
 func (q *learnQuestion) aboutLives() summary {
 	x, p, total := q.lives, q.public, q.public.Outcome.until()
 	answers := q.expectedLives()
-	s := p.designed().and(summary{facts: map[string]any{"answers": answers, "until": total, "form": "curves"}})
+	s := summary{facts: map[string]any{"answers": answers, "until": total, "form": "curves"}}
 	s.expected.Constant = total
 	for _, a := range answers[1:] {
 		s.expected.StdPrivacy, s.expected.HalfWidth = max(s.expected.StdPrivacy, a.StdPrivacy), max(s.expected.HalfWidth, a.HalfWidth)
