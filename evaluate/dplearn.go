@@ -9,6 +9,7 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
@@ -22,7 +23,8 @@ import (
 // A secret half of the persons, drawn afresh in every run, is learned from: a noisy mean, of
 // several decisions one of each of them, and weighted returns about it. By these a tree, or the action
 // of a state, of a single decision is drawn by permute-and-flip; under a budget or an order, with
-// Gaussian noise, and of all other rules, it follows from noisy sums.
+// Gaussian noise, and of all other rules, it follows from noisy sums. Of several decisions it is
+// the best in a model of what follows each action, as [DPFQE] makes it, where noise hides little.
 // The other half is asked for the differences between the learned policy and the logged one, and
 // between it and every constant action, as several policies are: [DPIS]. A person is in one of
 // the halves, so that both have the whole budget.
@@ -102,10 +104,12 @@ type learnQuestion struct {
 	// of draws, for every round: what it spends, and how many levels are drawn together
 	epsilons []float64
 	levels   []int
+	table    *fqe.Table        // of what follows, of several decisions where noise hides little of it
+	blur     float64           // how much
 	most     float64           // cap on weights
 	judge    quantities        // of the other half
 	lives    *survivalQuestion // of the other half, where the outcome is a time; nil of values
-	counted  *learnCells       // of both halves, where probabilities are estimated
+	masses   *learnCells       // of both halves, where probabilities are estimated
 	of       vouched
 }
 
@@ -130,7 +134,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 		return draft{}, err
 	}
 	prepare := q.prepare
-	if q.counted != nil {
+	if q.masses != nil {
 		prepare = q.prepareCells
 	}
 	s.facts["learned_from"] = q.learnOn
@@ -140,7 +144,7 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	}
 	return draft{
 		method: method, public: p, event: event, prepare: packing(prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
-		drawn: drawn, laplace: q.epsilons != nil || q.counted != nil, estimates: q.counted != nil, outcomes: q.lives != nil, learns: true,
+		drawn: drawn, laplace: q.epsilons != nil || q.masses != nil, estimates: q.masses != nil, outcomes: q.lives != nil, learns: true,
 	}, nil
 }
 
@@ -199,6 +203,9 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	}
 	if p.Outcome != nil {
 		return q, q.follows(m, method, rest)
+	}
+	if err := q.models(); err != nil {
+		return q, err
 	}
 	return q, q.judges(m, method, rest)
 }

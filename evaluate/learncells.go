@@ -47,7 +47,7 @@ func (q *learnQuestion) counts(m DPLearn, method string, persons int64) error {
 	}
 	q.rounds, q.judge.public = []roundKind{ofMasses}, judged
 	c := &learnCells{of: narrowest(judged)}
-	q.counted = c
+	q.masses = c
 	q.of.needsEnds = c.of.needsEnds
 	var policies [][]float64
 	for _, a := range judged.Targets.Policies {
@@ -80,7 +80,7 @@ func (q *learnQuestion) counts(m DPLearn, method string, persons int64) error {
 
 // prepareCells binds the plan to data: the bin of every person, and what they gained and missed there.
 func (q learnQuestion) prepareCells(_ context.Context, all packed) (draw, error) {
-	by := q.counted.judge.byPerson(q.counted.of)
+	by := q.masses.judge.byPerson(q.masses.of)
 	var kept any
 	for d := range value.Datasets(all.parts) {
 		people, err := by.look(d, nil, false)
@@ -111,11 +111,11 @@ func (q learnQuestion) prepareCells(_ context.Context, all packed) (draw, error)
 			everybody.PersonID = all.names()
 		}
 		learners, judges := q.halves(everybody, src)
-		masses, err := some(q.counted.learn, learners, src)
+		masses, err := some(q.masses.learn, learners, src)
 		if err != nil {
 			return nil, err
 		}
-		judged, err := some(q.counted.judge.cells, judges, src)
+		judged, err := some(q.masses.judge.cells, judges, src)
 		if err != nil {
 			return nil, err
 		}
@@ -136,7 +136,7 @@ func (q *learnQuestion) cellTable(masses []float64) (of []int) {
 	for bin := range bins {
 		gained, all = gained+masses[bin], all+masses[bin]+masses[bins+bin]
 	}
-	few := 3 * q.counted.learn.SD()
+	few := 3 * q.masses.learn.SD()
 	mean := min(max(gained/max(all, few), 0), 1)
 	for state := range q.states.States() {
 		best, most := 0, math.Inf(-1)
@@ -154,7 +154,7 @@ func (q *learnQuestion) cellTable(masses []float64) (of []int) {
 
 // ofCells is what the other half is asked about the policy that follows from the sums of one.
 func (q *learnQuestion) ofCells(sums [][]float64) cellQuestion {
-	c, k := q.counted.judge, q.grid.Actions
+	c, k := q.masses.judge, q.grid.Actions
 	learned := make([]float64, q.states.States()*k)
 	for state, a := range q.cellTable(sums[0]) {
 		learned[state*k+a] = 1

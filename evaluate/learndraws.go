@@ -169,9 +169,9 @@ func (q *learnQuestion) grown(t *rule.Tree, round int, drawn []float64) {
 
 // spent is the event of both halves, and noise as it is drawn.
 func (q *learnQuestion) spent() (event, drawn dp.Event, err error) {
-	if q.counted != nil {
+	if q.masses != nil {
 		event = q.judge.event
-		if q.counted.learn.Laplace {
+		if q.masses.learn.Laplace {
 			event = dp.ApproximateDP(q.public.Privacy.Budget)
 		}
 		return event, dp.SelfComposed{Count: 2, Event: q.judge.event}, nil

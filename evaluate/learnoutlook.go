@@ -14,8 +14,8 @@ func (q *learnQuestion) outlook() ([]string, error) {
 	var answers []ExpectedAnswer
 	if q.lives != nil {
 		answers = q.expectedLives()
-	} else if q.counted != nil {
-		s, err := q.counted.judge.about(nil)
+	} else if q.masses != nil {
+		s, err := q.masses.judge.about(nil)
 		if err != nil {
 			return nil, err
 		}
@@ -42,7 +42,7 @@ func (q *learnQuestion) outlook() ([]string, error) {
 		given = "if events and dropout are as supposed"
 	}
 	notes := []string{fmt.Sprintf("A gain over every constant action is shown in four of five studies if it is at least %.2g, and one over the logged policy if it is at least %.2g, %s.", constant, logged, given)}
-	if q.scores || q.counted != nil || q.public.decisions() > 1 {
+	if q.scores || q.masses != nil || q.public.decisions() > 1 {
 		return notes, nil
 	}
 	persons, cells, where := float64(q.learnOn)/2, float64(q.grid.Bins)/2, "half of the persons"

@@ -78,7 +78,7 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 	if q.lives != nil {
 		judged = func(r *Release) (*Release, error) { return q.followedAgain(r, sums) }
 	}
-	if q.counted != nil {
+	if q.masses != nil {
 		judged = q.ofCells(sums).again
 	}
 	again, err := judged(r)
@@ -98,8 +98,8 @@ func (q *learnQuestion) about() (summary, error) {
 	var err error
 	if q.lives != nil {
 		s = q.aboutLives()
-	} else if q.counted != nil {
-		s, err = q.counted.judge.about(nil)
+	} else if q.masses != nil {
+		s, err = q.masses.judge.about(nil)
 		delete(s.facts, "policies_by_cell")
 		if i := slices.Index(s.notes, chargesLaplace); i >= 0 {
 			s.notes[i] = strings.Replace(chargesLaplace, "pure epsilon", "epsilon and delta as a whole", 1)
@@ -114,14 +114,20 @@ func (q *learnQuestion) about() (summary, error) {
 	if q.states != nil {
 		over = "a table of states"
 	}
-	if q.epsilons != nil {
+	if q.blur > 0 {
+		s.facts["blur"] = q.blur
+	}
+	if q.table != nil {
+		over += ", the best in a model of what follows each action"
+		s.facts["coordinates"] = q.table.Coordinates()
+	} else if q.epsilons != nil {
 		over += ", drawn by permute-and-flip among all there are: the larger the weighted outcomes of who was treated by a rule, the likelier it is"
 		s.facts["noise_family"] = LaplaceNoise
 		s.notes = append(s.notes, chargesDraws)
 	} else {
 		over += " that takes in each of its parts the action under which their noisy weighted outcomes are largest"
 	}
-	if q.counted != nil {
+	if q.masses != nil {
 		over = "a table of cells, with the action whose noisy mean outcome is largest"
 	}
 	if q.scores {
@@ -131,7 +137,7 @@ func (q *learnQuestion) about() (summary, error) {
 	s.heading = append([]string{p.words(first)}, s.heading...)
 	s.notes = append([]string{"Each interval is a 90% interval: each of its ends by itself holds with 95%. The least of the lower limits over all constant actions is one for the gain over the best of them, whichever that is. Two certificates hold together with 90%."}, s.notes[1:]...)
 	if p.decisions() > 1 {
-		s.notes = append(s.notes, "Over several decisions weights multiply, so that a certificate may show no gain although the policy has one: the expected half widths say how wide the intervals will be. What is learned is one improvement of the logged policy: the actions after which returns were largest under it.")
+		s.notes = append(s.notes, "Over several decisions weights multiply, so that a certificate may show no gain although the policy has one: the expected half widths say how wide the intervals will be. "+q.learnsBy())
 	}
 	return s, nil
 }

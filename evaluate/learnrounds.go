@@ -10,15 +10,16 @@ import (
 type roundKind int
 
 const (
-	ofReturns  roundKind = iota // the baseline
-	ofNorms                     // of what a person would add to the gains, by which these are clipped
-	ofProducts                  // of the terms of a linear rule
-	ofGains                     // by which actions are compared
-	ofMean                      // the baseline of draws
-	ofDraws                     // of parts of the rule
-	ofMargins                   // how many would pay for the treatment that a linear rule gives
-	ofExits                     // events and times, of outcomes that are times: the baseline, and what becomes of the censored
-	ofMasses                    // what was gained and missed by cell and action, and persons in no cell
+	ofReturns   roundKind = iota // the baseline
+	ofNorms                      // of what a person would add to the gains, by which these are clipped
+	ofProducts                   // of the terms of a linear rule
+	ofGains                      // by which actions are compared
+	ofMean                       // the baseline of draws
+	ofDraws                      // of parts of the rule
+	ofMargins                    // how many would pay for the treatment that a linear rule gives
+	ofFollowing                  // what followed each action in each state
+	ofExits                      // events and times, of outcomes that are times: the baseline, and what becomes of the censored
+	ofMasses                     // what was gained and missed by cell and action, and persons in no cell
 )
 
 const (
@@ -61,7 +62,7 @@ func (q *learnQuestion) cells(round int) int {
 	case ofExits:
 		return 2 * q.grid.Actions
 	case ofMasses:
-		return q.counted.learn.Coordinates()
+		return q.masses.learn.Coordinates()
 	case ofNorms:
 		return normBins
 	case ofProducts:
@@ -72,6 +73,8 @@ func (q *learnQuestion) cells(round int) int {
 		return q.nodes(round)
 	case ofMargins:
 		return rule.Prices + 1
+	case ofFollowing:
+		return q.table.Coordinates()
 	}
 	n := q.gains(round)
 	if q.grid.Treated > 0 && !q.scores {

@@ -30,7 +30,11 @@ type learnRows struct {
 // check checks that every policy can be asked about every row, so that nothing fails once noise
 // is drawn, and gives the rows to be learned from.
 func (q *learnQuestion) check(parts []*value.Part) (*value.Samples, error) {
-	samples, err := value.NewSamples(parts, value.Options{Gamma: q.public.Gamma, Policy: policy.Logged{}})
+	options := value.Options{Gamma: q.public.Gamma, Policy: policy.Logged{}}
+	if q.table != nil {
+		options.Features = q.public.Features
+	}
+	samples, err := value.NewSamples(parts, options)
 	if err != nil {
 		return nil, err
 	}

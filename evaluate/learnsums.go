@@ -35,6 +35,8 @@ func (q *learnQuestion) learn(all learners, persons []int, src *noise.Source) (s
 			}
 		case ofMargins:
 			told, err = q.margins(sums, &all, persons, src)
+		case ofFollowing:
+			told, err = q.counted(&all, persons, src)
 		}
 		if err != nil {
 			return nil, err
@@ -135,8 +137,11 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, b
 // rule is the policy that follows from the sums.
 func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
 	last := len(sums) - 1
-	if q.counted != nil {
+	if q.masses != nil {
 		return rule.TableNodes(q.names[0], q.cellTable(sums[last]), q.grid.Actions)
+	}
+	if q.table != nil {
+		return rule.TableNodes(q.names[0], q.improved(sums[last]), q.grid.Actions)
 	}
 	if q.epsilons != nil && q.states != nil {
 		of := make([]int, len(sums[last]))

@@ -123,16 +123,21 @@ func (t Table) Blur() (float64, error) {
 
 // Release pays for the table.
 func (t Table) Release(s value.Persons, src *noise.Source) (*Model, error) {
-	sum, err := t.sums()
-	if err != nil {
-		return nil, err
-	}
-	walk := walker{t: t, of: s.Walk()}
-	noisy, err := mechanism.Total(sum, s.Persons(), func(p int) error { return sum.Add(walk.person(p)) }, src)
+	noisy, err := t.noisy(s.Walk(), s.Persons(), func(p int) int { return p }, src)
 	if err != nil {
 		return nil, err
 	}
 	return newModel(t, noisy), nil
+}
+
+// noisy pays for the table of so many persons, whose places in the walk at tells.
+func (t Table) noisy(walk *value.Walk, persons int, at func(i int) int, src *noise.Source) (mechanism.NoisyTransitions, error) {
+	sum, err := t.sums()
+	if err != nil {
+		return mechanism.NoisyTransitions{}, err
+	}
+	w := walker{t: t, of: walk}
+	return mechanism.Total(sum, persons, func(i int) error { return sum.Add(w.person(at(i))) }, src)
 }
 
 // walker lists the decisions of persons.

@@ -1,0 +1,67 @@
+package evaluate
+
+import (
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
+	"github.com/discreet-rl/discreet/evaluate/internal/rule"
+)
+
+const (
+	// clearest is the blur up to which what follows each action is counted. Where noise hides more,
+	// returns tell actions apart better.
+	clearest = 0.06
+	// mostSteps bounds what one backward induction takes.
+	mostSteps = 1 << 24
+)
+
+// models lets the policy of several decisions follow from one table of what each action in each
+// state led to, where it is public that its noise will hide little.
+func (q *learnQuestion) models() error {
+	p := q.public
+	if p.decisions() < 2 || !(p.Reward.Width() > 0) {
+		return nil
+	}
+	noise, err := multipliers(*p.Privacy, 1)
+	if err != nil {
+		return err
+	}
+	t := fqe.Table{Public: p.numbers(), Form: fqe.ByAction, Cells: q.states.States(), Actions: q.grid.Actions,
+		Decisions: p.decisions(), Discounts: p.Discounts, MaxWeight: 1, Multiplier: noise[0]}
+	t.Public.Persons = q.learnOn
+	if t.Discounts {
+		t.Public.Gamma = 1
+	}
+	if n := int64(t.Coordinates()); n > largestTable || n > mostSteps/p.decisions() {
+		return nil
+	}
+	if q.blur, err = t.Blur(); err != nil {
+		return err
+	}
+	// Where returns are less than rewards allow, as where one is paid at the end, so is their spread.
+	if q.blur *= max(1, p.after(0).Returns().Width()/p.Returns().Width()); q.blur <= clearest {
+		q.table, q.rounds, q.noise = &t, []roundKind{ofFollowing}, noise
+	}
+	return nil
+}
+
+// counted are the noisy numbers of the table.
+func (q *learnQuestion) counted(all *learners, persons []int, src *noise.Source) ([]float64, error) {
+	return q.table.Numbers(all.walk, persons, src)
+}
+
+// improved is the policy that the table cannot improve, within the limits.
+func (q *learnQuestion) improved(numbers []float64) []int {
+	m, err := q.table.ModelOf(numbers)
+	if err != nil {
+		panic(err) // of a table that was planned
+	}
+	return m.Improve(func(gains []float64) []int { return q.grid.Table(rule.Sums{Gains: gains}, q.grid.Actions) })
+}
+
+// learnsBy says what the policy of several decisions is made of, and why.
+func (q *learnQuestion) learnsBy() string {
+	if q.table != nil {
+		return "The policy is the best in a model of what follows each action in each state, made of noisy counts. It supposes that the state says all that matters; the certificates do not."
+	}
+	return "What is learned is one improvement of the logged policy: the actions after which returns were largest under it. With less noise, by more persons, a larger epsilon or fewer states, it would be the best in a model of what follows."
+}
