@@ -63,7 +63,7 @@ type ExpectedAnswer struct {
 	// that is made of the difference of their weights.
 	Distance float64 `json:"distance,omitempty"`
 	// StdPrivacy and StdSampling are as in [Expected], 0 where a forecast supposes how outcomes
-	// vary; HalfWidth is that of the joint interval without missing mass.
+	// vary; HalfWidth is that of the joint interval without missing mass, 0 where only the data tell.
 	StdPrivacy  float64 `json:"std_privacy"`
 	StdSampling float64 `json:"std_sampling_at_most,omitempty"`
 	HalfWidth   float64 `json:"half_width"`

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -82,8 +83,69 @@ func expectedAnswers(answers []quantity, chosen float64) ([]ExpectedAnswer, erro
 	return told, nil
 }
 
-// aboutAnswers is what is known beforehand.
-func (p Public) aboutAnswers(answers []quantity, confounding float64, uncut bool) (s summary, err error) {
+// forecast is the half width that is expected, and false where public facts do not tell how weights vary;
+// it is then the least, or 0 where that is an answer.
+func (q *quantity) forecast(p Public, w weightBound) (half float64, told bool, err error) {
+	known := w.largest <= largestKnown && p.Design.Supported
+	switch {
+	case known && q.apart != nil && q.usual.Square > 0:
+		half, err = q.bounds.ForecastApart(q.usual)
+		return half, true, err
+	case known && q.apart == nil:
+		half = math.Inf(1)
+		if !q.bounds.Bare() {
+			if half, err = q.bounds.ExpectedGuarded(q.weights(p.Targets, w).law); err != nil {
+				return 0, false, err
+			}
+		}
+		if q.bounds.Uncut != nil {
+			bare, err := q.bounds.ExpectedUncut()
+			if err != nil {
+				return 0, false, err
+			}
+			half = min(half, bare)
+		}
+		return half * q.bounds.Range.Width(), true, nil
+	}
+	half, err = unknown(q.bounds)
+	return half, false, err
+}
+
+// unknown is the half width where nobody knows how weights vary: 0, but where even equal ones are no answer.
+func unknown(b scalar.Bounds) (float64, error) {
+	half, err := b.Least()
+	if half < b.Public.Returns.Width()/2 {
+		half = 0
+	}
+	return half, err
+}
+
+// forecastAnswers puts forecasts in the place of half widths, and is false where one is not told.
+func forecastAnswers(p Public, w weightBound, answers []quantity, expected []ExpectedAnswer) (all bool, err error) {
+	all = true
+	for i := range answers {
+		q, e := &answers[i], &expected[i]
+		switch {
+		case q.bounds.Usable && q.values == nil:
+			continue
+		case q.values != nil:
+			first, second := expected[q.values[0]].HalfWidth, expected[q.values[1]].HalfWidth
+			if e.HalfWidth = first + second; first == 0 || second == 0 {
+				e.HalfWidth = 0
+			}
+			continue
+		}
+		var told bool
+		if e.HalfWidth, told, err = q.forecast(p, w); err != nil {
+			return false, err
+		}
+		all = all && (told || e.HalfWidth > 0)
+	}
+	return all, nil
+}
+
+// aboutAnswers is what is known beforehand; w is nil of a policy that is yet to be learned.
+func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding float64, uncut bool) (s summary, err error) {
 	affordable, err := affordableWeight(p)
 	if err != nil {
 		return s, err
@@ -93,6 +155,25 @@ func (p Public) aboutAnswers(answers []quantity, confounding float64, uncut bool
 		return s, err
 	}
 	s.facts = map[string]any{"answers": expected}
+	if w != nil && !p.supposes {
+		s.facts["forecast"] = byWeights
+		told, err := forecastAnswers(p, *w, answers, expected)
+		if err != nil {
+			return s, err
+		}
+		if !told {
+			s.outlook = append(s.outlook, p.notForecast(answers[0].bounds.Estimated, false))
+		}
+		var near []string
+		for i, a := range answers {
+			if e := expected[i]; a.apart == nil && e.HalfWidth > 0 && e.HalfWidth < e.Range.Width()/2 {
+				near = append(near, fmt.Sprintf("%s about %.3g", a.name, nearEnd(e.HalfWidth, e.StdPrivacy)))
+			}
+		}
+		if near != nil {
+			s.outlook = append(s.outlook, "Expected half widths suppose values in the middle of the range; of rare outcomes (1% of the range) they are smaller: "+strings.Join(near, ", ")+".")
+		}
+	}
 	if confounding > 1 {
 		s.facts["confounding"] = confounding
 	}

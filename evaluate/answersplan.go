@@ -39,7 +39,7 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 	}
 	p, of.behavior = joint.public, joint.behavior
 	uncut := joint.guard.number == 0
-	about, err := p.aboutAnswers(joint.answers, m.Confounding, uncut)
+	about, err := p.aboutAnswers(joint.answers, &of.weights, m.Confounding, uncut)
 	if err != nil {
 		return draft{}, err
 	}

@@ -98,6 +98,13 @@ type cellAnswer struct {
 	scalar.Asked
 }
 
+// How many times as many persons as noise makes there must be in a bin, where cells are alike: for this form, and for
+// a forecast, since fewer are in some.
+const (
+	leastInBin    = 3
+	leastForecast = 8
+)
+
 // cellQuestion is what is asked of one release by cell and action.
 type cellQuestion struct {
 	public  Public
@@ -112,7 +119,7 @@ func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64
 	if err != nil {
 		return draft{}, err
 	}
-	if enough, err := q.cells.Resolves(); err != nil || !enough && !p.replanned {
+	if enough, err := q.cells.Resolves(leastInBin); err != nil || !enough && !p.replanned {
 		return draft{}, err
 	}
 	event, err := q.cells.Event()
@@ -174,7 +181,7 @@ func (e EstimatedBehavior) unused() (names []string) {
 func (q cellQuestion) width() (float64, error) {
 	sum := 0.0
 	for _, a := range q.answers {
-		e, err := q.cells.Expected(a.Asked)
+		e, err := q.cells.Expected(a.Asked, 0.5)
 		if err != nil {
 			return 0, err
 		}
@@ -209,9 +216,13 @@ func (p Public) byCells(policies [][]float64) []cellAnswer {
 // about is what is known beforehand.
 func (q cellQuestion) about(policies [][]float64) (summary, error) {
 	s := summary{facts: map[string]any{"policies_by_cell": policies}}
+	sure, err := q.cells.Resolves(leastForecast)
+	if err != nil {
+		return s, err
+	}
 	var told []ExpectedAnswer
 	for _, a := range q.answers {
-		e, err := q.cells.Expected(a.Asked)
+		e, err := q.cells.Expected(a.Asked, 0.5)
 		if err != nil {
 			return s, err
 		}
@@ -219,7 +230,11 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 		if a.Difference {
 			within = Range(a.within(q.cells.Range))
 		}
-		told = append(told, ExpectedAnswer{Name: a.name, Kind: a.kind, Range: within, StdPrivacy: e.StdPrivacy, HalfWidth: (e.Interval[1] - e.Interval[0]) / 2})
+		half := (e.Interval[1] - e.Interval[0]) / 2
+		if !sure && !q.public.supposes {
+			half = 0
+		}
+		told = append(told, ExpectedAnswer{Name: a.name, Kind: a.kind, Range: within, StdPrivacy: e.StdPrivacy, HalfWidth: half})
 		s.expected.Constant = max(s.expected.Constant, within.Width()/2)
 	}
 	if !q.public.targets().alone {
@@ -227,6 +242,17 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 		s.notes = []string{fmt.Sprintf("All intervals of this release, %d, hold simultaneously with 95%% probability. The error probability is divided equally among them, and the budget pays for the sums that all of them rest on.", len(told))}
 	} else {
 		s.expected.StdPrivacy, s.expected.HalfWidth = told[0].StdPrivacy, told[0].HalfWidth
+	}
+	switch {
+	case !sure && !q.public.supposes:
+		s.facts["forecast"] = byWeights
+		s.outlook = append(s.outlook, q.public.notForecast(true, false))
+	case s.facts["answers"] == nil && q.cells.Cells == 1:
+		near, err := q.cells.Expected(q.answers[0].Asked, nearShare)
+		if err != nil {
+			return s, err
+		}
+		s.inMiddle((near.Interval[1] - near.Interval[0]) / 2)
 	}
 	if q.cells.Laplace {
 		s.facts["noise_family"] = LaplaceNoise

@@ -265,6 +265,9 @@ func (d direct) about(p Public) (summary, error) {
 	if p.onPolicy() {
 		return model.and(interval), err
 	}
+	if err == nil && d.tier.half == 0 && !p.supposes {
+		err = interval.unforecast(p, *d.bounds, false)
+	}
 	return model.and(interval, d.tier.summary(p, nil)), err
 }
 

@@ -192,6 +192,7 @@ func (m DPIS) meanReturn(method string, p Public, w scalar.Mean, event dp.Event,
 		},
 	}
 	about, err := p.aboutMean(w)
+	about.inMiddle(nearEnd(about.expected.HalfWidth, about.expected.StdPrivacy))
 	return draft{
 		method: method, public: p, event: event, prepare: returns.preparation(), slim: true, laplace: true,
 		outcome: estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) }, nil),
@@ -262,7 +263,11 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		method: method, public: p, event: eventOf(b.Noise), outcome: estimateAgain(g.Again, of.behavior),
 		summary:   about.and(m.shares(b.Caps.Above, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
-		guessable: m.Guess == nil && tier.half == 0 && !p.share.some() && of.behavior == nil && !b.Confounded && !b.Usable,
+	}
+	if err == nil && m.Guess == nil && tier.half == 0 && !b.Usable && !p.supposes {
+		err = d.summary.unforecast(p, b, !p.share.some() && !b.Confounded)
+	} else if m.Guess == nil {
+		d.summary.inMiddle(nearEnd(d.summary.expected.HalfWidth, d.summary.expected.StdPrivacy))
 	}
 	d.prepare, d.slim = guarded(g, of, baseline, p), baseline == nil && of.behavior == nil
 	if p.share.some() {

@@ -67,7 +67,7 @@ func (q *learnQuestion) counts(m DPLearn, method string, persons int64) error {
 	c.learn = c.judge.cells
 	c.learn.Public.Persons = q.learnOn
 	for _, half := range []scalar.Cells{c.judge.cells, c.learn} {
-		if enough, err := half.Resolves(); err != nil || !enough {
+		if enough, err := half.Resolves(leastInBin); err != nil || !enough {
 			if err == nil {
 				err = refuse(ErrPublic, "%d persons in %d cells of %d actions are so few that noise would hide what they gained; take fewer cells, or a larger epsilon", half.Public.Persons, half.Cells, half.Actions)
 			}

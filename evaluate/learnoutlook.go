@@ -20,6 +20,9 @@ func (q *learnQuestion) outlook() ([]string, error) {
 			return nil, err
 		}
 		answers = s.facts["answers"].([]ExpectedAnswer)
+		if answers[0].HalfWidth == 0 {
+			return []string{"So few persons are in a cell that public facts do not tell which gain would be shown; more persons, fewer cells or a larger epsilon would."}, nil
+		}
 	} else {
 		affordable, err := affordableWeight(q.judge.public)
 		if err != nil {

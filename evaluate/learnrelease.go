@@ -104,7 +104,7 @@ func (q *learnQuestion) about() (summary, error) {
 		if i := slices.Index(s.notes, chargesLaplace); i >= 0 {
 			s.notes[i] = strings.Replace(chargesLaplace, "pure epsilon", "epsilon and delta as a whole", 1)
 		}
-	} else if s, err = p.aboutAnswers(q.judge.answers, 0, q.judge.guard.number == 0); err == nil {
+	} else if s, err = p.aboutAnswers(q.judge.answers, nil, 0, q.judge.guard.number == 0); err == nil {
 		s = s.and(q.judge.guard.summary(p, nil))
 	}
 	if err != nil {

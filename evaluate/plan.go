@@ -74,7 +74,6 @@ type draft struct {
 	// onMeans tells that max_weight caps discounted means of weights over decisions, and
 	// uncut that nothing is above it: neither is a cap on weights of trajectories.
 	onMeans, uncut bool
-	guessable      bool // a guess of weights would forecast better
 	// drawn is the event as noise is drawn for it, where that is more than what one person
 	// can touch; nil where it is the event.
 	drawn    dp.Event
@@ -128,7 +127,7 @@ func newPlan(d draft) (*Plan, error) {
 	d.public = p.clone()
 	plan := &Plan{Method: d.method, Event: d.event, Privacy: p.clone().Privacy, Expected: d.summary.expected, Facts: p.facts(), draft: d}
 	maps.Copy(plan.Facts, d.summary.facts)
-	plan.Outlook = slices.Clone(d.outlook)
+	plan.Outlook = slices.Concat(d.outlook, d.summary.outlook)
 	if p.chosen != "" {
 		plan.Facts["chosen_by"] = "auto"
 		plan.Notes = append(plan.Notes, fmt.Sprintf("Method auto chose %s: %s.", d.method, p.chosen))
@@ -232,11 +231,6 @@ func (p *Plan) TrajectoryCap() float64 {
 	most, _ := p.Facts["max_weight"].(float64)
 	return most
 }
-
-// Guessable tells that the half width would be forecast better with a guess of the
-// weights ([WeightGuess]): without one it is that of the largest sampling error, where
-// nothing is missing.
-func (p *Plan) Guessable() bool { return p.guessable }
 
 // Check validates data against the plan and binds the two. Nothing is spent,
 // and its errors are for the curator alone.

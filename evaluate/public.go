@@ -134,6 +134,8 @@ type Public struct {
 	// a release states them, which replanned tells of: they do not follow from the policies there.
 	byCell    [][]float64
 	replanned bool
+	// supposes is that of releases whose half widths suppose weights of which nothing is known.
+	supposes bool
 }
 
 // clone copies what the caller could still change, so that a plan rests on the

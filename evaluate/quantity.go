@@ -78,6 +78,7 @@ type quantity struct {
 	// largest weight there and square bounds its mean square; nil where a person adds what they add to both values.
 	apart        *scalar.Difference
 	most, square float64
+	usual        scalar.Usual // supposed of weights there
 
 	bounds scalar.Bounds
 	// share and anchor are parts of the answer's budget: for the choice of its cap, and for where
@@ -159,7 +160,9 @@ func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceB
 	q.most, q.square = math.Inf(1), math.Inf(1)
 	if b.Weight > 0 {
 		q.most, q.square = b.Weight, b.Weight // of mean 1
-		if p.decisions() > 1 {                // times the ratios of other decisions
+		if p.decisions() == 1 {
+			q.usual = scalar.Usual{Square: b.Square, Spread: b.Spread}
+		} else { // times the ratios of other decisions
 			largest, square := p.besideOne(of)
 			q.most *= largest
 			q.square *= square

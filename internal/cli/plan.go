@@ -191,17 +191,8 @@ func printPlan(cmd *cobra.Command, p *evaluate.Plan) error {
 	}
 	e := p.Expected
 	printExpected(w, p)
-	if e.HalfWidth > 0 {
-		about, guess := fmt.Sprintf("about %.3g", e.HalfWidth), ""
-		if p.Guessable() {
-			about = fmt.Sprintf("at most about %.3g if nothing is missing", e.HalfWidth)
-			guess = "; with a guess of the weights the plan can say more (guess, a parameter of the method)"
-		}
-		fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval %s, never above %.3g%s\n", e.StdPrivacy, samplingAbout(e.StdSampling), about, e.Constant, guess)
-	}
-	b, estimated := p.Facts["estimated_behavior"].(evaluate.EstimatedBehavior)
-	if horizon, ok := p.Facts["horizon"].(int64); ok && horizon > 1 && estimated && !b.Once {
-		fmt.Fprintln(w, "          with probabilities that are estimated over several decisions, expect most of the range")
+	if answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer); answers == nil && (e.HalfWidth > 0 || p.Facts["forecast"] != nil) {
+		fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval %s, never above %.3g\n", e.StdPrivacy, samplingAbout(e.StdSampling), aboutHalf(e.HalfWidth), e.Constant)
 	}
 	if c := e.Constant; c > 0 && (e.HalfWidth >= c || e.RMSE >= c) {
 		fmt.Fprintln(w, alarm(w, "expected  NO ANSWER: the error is about as large as that of an answer chosen without data; a larger epsilon, more persons or a shorter horizon would help"))
@@ -245,6 +236,14 @@ func printChoice(w io.Writer, p *evaluate.Plan) {
 	fmt.Fprintf(w, "expected  the best is named with probability %.2f by permute-and-flip, %s; without missing mass\n", c.Flip, limits)
 }
 
+// aboutHalf tells a half width, where a plan forecasts one.
+func aboutHalf(half float64) string {
+	if half == 0 {
+		return "not forecast"
+	}
+	return fmt.Sprintf("about %.3g", half)
+}
+
 // samplingAbout names the sampling error, where a plan forecasts one.
 func samplingAbout(sd float64) string {
 	if sd == 0 {
@@ -259,11 +258,11 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
 	for _, a := range answers {
 		missing := ", without missing mass"
-		if _, counted := p.Facts["outcome"]; counted {
+		if _, counted := p.Facts["outcome"]; counted || a.HalfWidth == 0 {
 			missing = ""
 		}
-		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g%s\n",
-			printable(a.Name), a.StdPrivacy, samplingAbout(a.StdSampling), a.HalfWidth, missing)
+		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval %s%s\n",
+			printable(a.Name), a.StdPrivacy, samplingAbout(a.StdSampling), aboutHalf(a.HalfWidth), missing)
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"
 			if a.Kind == evaluate.OfGroup {

@@ -114,7 +114,7 @@ func TestVerifyTells(t *testing.T) {
 			d.set("values.0", -5.0)
 		}, "theta[0] is -5, outside"},
 		"values and weights": {"gpope", "replace_one", false, func(d *document) { d.scale("values.0") }, "values[0]"},
-		"expected error":     {"dp-wis", "replace_one", false, func(d *document) { d.scale("expected.half_width") }, "expected.half_width"},
+		"expected error":     {"dp-wis", "replace_one", false, func(d *document) { d.scale("expected.std_privacy") }, "expected.std_privacy"},
 		"accounted":          {"dp-wis", "replace_one", false, func(d *document) { d.scale("privacy.accounted.lower") }, "privacy.accounted.lower"},
 		"notes":              {"dp-wis", "replace_one", false, func(d *document) { d.set("notes", []any{}) }, "notes holds 0 elements"},
 		"fast noise":         {"gpope-fast", "replace_one", false, func(d *document) { d.set("privacy.noise", "exact") }, "disclosure.floating_point"},

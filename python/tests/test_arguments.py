@@ -305,9 +305,8 @@ def test_each_method_of_several_is_a_row(trial: dt.Logs, tmp_path: Path) -> None
     private = dt.Question(trial, CONSTANT, methods=["dp-is", "dp-wis", "dp-learn"], **PRIVATE)
     plans = private.plans()
     assert plans["problem"].notna().tolist() == [False, False, True]
-    assert (
-        plans["half_width"][1] == dt.Question(trial, CONSTANT, method="dp-wis", **PRIVATE).plan().expected["half_width"]
-    )
+    expected = dt.Question(trial, CONSTANT, method="dp-wis", **PRIVATE).plan().expected
+    assert plans["std_privacy"][1] == expected["std_privacy"]
     ledger = dt.Ledger.create(
         tmp_path / "b.db", dataset="t", epsilon=3, delta=1e-4, adjacency="replace_one", reserve=False
     )

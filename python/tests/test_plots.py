@@ -86,7 +86,7 @@ def test_pictures_are_vectors(form: str, both: dt.Release) -> None:
 
 
 def test_width_against_epsilon_and_persons(trial: dt.Logs) -> None:
-    plan = dt.Question(trial, A, **PRIVATE).plan()
+    plan = dt.Question(trial, A, method="dp-wis", parameters={"guess": {"effective": 0.5}}, **PRIVATE).plan()
     ax = plan.plot((0.5, 1), persons=[100, 312])
     assert [line.get_label() for line in ax.lines] == ["100 persons", "312 persons"]
     assert ax.lines[1].get_ydata()[1] == plan.expected["half_width"]

@@ -95,6 +95,10 @@ def test_a_plan_opens_no_data_and_tells_the_error(trial: dt.Logs) -> None:
     # The mechanism is Gaussian: its delta at epsilon 1 by the formula of Balle and Wang, mu doubled by replacement.
     assert plan.event is not None
     assert plan.json == dt.Question(trial, dt.policy.constant(1), **PRIVATE).plan().json
+    with pytest.raises(dt.InputError, match="tells no half width"):
+        plan.curve([1])
+    guess = {"guess": {"effective": 0.5}}
+    plan = dt.Question(nowhere, dt.policy.constant(1), method="dp-wis", parameters=guess, **PRIVATE).plan()
     widths = [w for _, w in plan.curve([0.5, 1, 2])]
     assert widths[0] > widths[1] == plan.expected["half_width"] > widths[2]
 
@@ -458,10 +462,14 @@ def test_a_release_that_cannot_answer_says_so_everywhere(trial: dt.Logs) -> None
 
 def test_a_plan_is_readable(trial: dt.Logs) -> None:
     plan = dt.Question(trial, dt.policy.constant(1), **PRIVATE).plan()
+    assert "half width" not in repr(plan)
+    assert any("not forecast" in note for note in plan.notes)
+    guess = {"guess": {"effective": 0.5}}
+    plan = dt.Question(trial, dt.policy.constant(1), method="dp-wis", parameters=guess, **PRIVATE).plan()
     assert repr(plan).startswith("<Plan dp-wis: epsilon 1, delta 1e-05, person, replace_one; expected half width ")
     assert f"half width {plan.expected['half_width']:.3g}" in repr(plan)
     two = dt.Question(trial, {"A": dt.policy.constant(1), "B": dt.policy.constant(0)}, **PRIVATE).plan()
-    assert "; A: expected half width" in repr(two)
+    assert "; A: expected privacy" in repr(two)
     assert "not for release" in repr(dt.Question(trial, dt.policy.constant(1), method="is", **REFERENCE).plan())
 
 

@@ -38,6 +38,7 @@ func TestBoundDifferenceHolds(t *testing.T) {
 		if !ok {
 			t.Fatal("tables tell the probabilities of all actions")
 		}
+		most, square, spread := 1.0, 0.0, 0.0
 		for s := range states {
 			far := 0.0
 			for a := range actions {
@@ -51,10 +52,17 @@ func TestBoundDifferenceHolds(t *testing.T) {
 				if drawn == 0 || bound.Distance == 0 || bound.Weight == 0 {
 					continue
 				}
-				if w := (math.Abs(p.row(s)[a]-q.row(s)[a])/drawn/2 + bound.Distance - far) / bound.Distance; w > bound.Weight+1e-9 {
+				part := math.Abs(p.row(s)[a]-q.row(s)[a]) / drawn / 2 / bound.Distance
+				w := part + (bound.Distance-far)/bound.Distance
+				most = max(most, w)
+				square, spread = square+drawn*w*w/float64(states), spread+drawn*part*part/float64(states)
+				if w > bound.Weight+1e-9 {
 					t.Errorf("state %d, action %d: a weight of %v above %v", s, a, w, bound.Weight)
 				}
 			}
+		}
+		if bound.Weight > 0 && (math.Abs(bound.Weight-most) > 1e-8*most || math.Abs(bound.Square-square) > 1e-8*square || math.Abs(bound.Spread-spread) > 1e-8*square) {
+			t.Errorf("%+v; want the largest weight %v, and mean squares %v and %v", bound, most, square, spread)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package scalar
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -130,22 +131,22 @@ func (c Cells) Check(s *CellSums) error {
 	return nil
 }
 
-// Resolves tells whether so many persons, spread evenly, would leave noise a third of
-// every bin at most.
-func (c Cells) Resolves() (bool, error) {
+// Resolves tells whether so many persons, spread evenly, would be in every bin so many times as many as noise
+// makes.
+func (c Cells) Resolves(times float64) (bool, error) {
 	m, err := c.masses()
 	if err != nil {
 		return false, err
 	}
 	sd, _ := m.SD()
-	return float64(c.Public.Persons)/float64(c.bins()) >= 3*c.far()*sd*math.Sqrt2, nil
+	return float64(c.Public.Persons)/float64(c.bins()) >= times*c.far()*sd*math.Sqrt2, nil
 }
 
 // Expected is the estimate that is expected where as many persons are in each cell, half of them
-// drawn evenly and half the less likely an action the more the answer rests on it, and half of the range
+// drawn evenly and half the less likely an action the more the answer rests on it, and a share of the range
 // is gained.
-func (c Cells) Expected(of Asked) (*Estimate, error) {
-	each := float64(c.Public.Persons) / float64(4*c.Cells)
+func (c Cells) Expected(of Asked, share float64) (*Estimate, error) {
+	each := float64(c.Public.Persons) / float64(2*c.Cells)
 	s := &CellSums{}
 	for cell := range c.Cells {
 		row, left := make([]float64, c.Actions), 0.0
@@ -156,13 +157,15 @@ func (c Cells) Expected(of Asked) (*Estimate, error) {
 			}
 			left += row[a]
 		}
+		gained, missed := slices.Clone(row), slices.Clone(row)
 		for a := range row {
 			if left > 0 {
 				row[a] /= left
 			}
-			row[a] = each * (row[a] + 1/float64(c.Actions))
+			here := each * (row[a] + 1/float64(c.Actions))
+			gained[a], missed[a] = share*here, (1-share)*here
 		}
-		s.Gained, s.Missed = append(s.Gained, row), append(s.Missed, row)
+		s.Gained, s.Missed = append(s.Gained, gained), append(s.Missed, missed)
 	}
 	return c.Estimate(s, of)
 }

@@ -53,6 +53,35 @@ func (b Bounds) Forecast(g Weighing) (half, cap float64, err error) {
 	return half, cap, nil
 }
 
+// Usual is what is supposed of weights of mean 1: their mean square, and that of the part of them
+// that moves a difference.
+type Usual struct{ Square, Spread float64 }
+
+// ForecastApart is the half width that is expected of a difference of weights, by whichever end is narrower:
+// where no guard is needed, without one.
+func (b Bounds) ForecastApart(u Usual) (half float64, err error) {
+	half = math.Inf(1)
+	if !b.Bare() {
+		if half, _, err = b.Forecast(Weighing{Effective: 1 / max(u.Square, 1)}); err != nil {
+			return 0, err
+		}
+	}
+	if b.Uncut == nil {
+		return half, nil
+	}
+	m, err := b.pair(b.Caps.At(0).Max)
+	if err != nil {
+		return 0, err
+	}
+	return min(half, b.Range.Width()*b.uncutHalf(m.SD(), u.Spread, b.Caps.At(0).Max)), nil
+}
+
+// Least is the half width where all weights are 1.
+func (b Bounds) Least() (half float64, err error) {
+	half, _, err = b.Forecast(Weighing{Effective: 1})
+	return half, err
+}
+
 // halfAt is the half width at noisy sums that are what they are expected to be.
 func (b Bounds) halfAt(sd mechanism.PairSD, mean, square, cap float64) float64 {
 	persons, returns := float64(b.Public.Persons), b.Public.Returns

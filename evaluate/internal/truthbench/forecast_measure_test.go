@@ -70,7 +70,10 @@ func forecastRow(t *testing.T, p truthbench.Problem, right map[bool]evaluate.Wei
 			half += (r.Answers[0].Estimate.Interval[1] - r.Answers[0].Estimate.Interval[0]) / 2 / float64(*draws)
 		}
 		a, b := plan.Expected.HalfWidth, with.Expected.HalfWidth
-		bare[method], guessed[method] = append(bare[method], a/half), append(guessed[method], b/half)
+		if a > 0 {
+			bare[method] = append(bare[method], a/half)
+		}
+		guessed[method] = append(guessed[method], b/half)
 		fmt.Printf("| %s | %s | %d | %g | %.2g | %.2g | %.3g | %.3g | %.3g | %.2f |\n", p.Name, method, n, epsilon, guess.Effective, math.Abs(guess.Missing), a, b, half, b/half)
 	}
 }

@@ -123,7 +123,7 @@ class Plan:
         Raises
         ------
         InputError
-            The plan of this method has no half width.
+            The plan tells no half width; its notes say why.
         """
         changed = {} if persons is None else {"persons": persons}
         return [(float(e), self._width(epsilon=e, **changed)) for e in epsilons]
@@ -132,10 +132,11 @@ class Plan:
         """Give the expected half width of the same question with other public facts."""
         plan = self._question.replace(**changes).plan()
         widths = [a["half_width"] for a in plan.json["public"].get("answers", [])]
-        width = max(widths) if widths else plan.expected.get("half_width")
-        if width is None:
+        width = plan.expected.get("half_width") if not widths else max(widths) if all(widths) else None
+        if not width:
             raise InputError(
-                f"the plan of {plan.method} tells no half width of an interval", remedy="plan with another method"
+                f"the plan of {plan.method} tells no half width of an interval",
+                remedy="read its notes: a guess of the weights, a known design or another method may tell it",
             )
         return float(width)
 
