@@ -76,6 +76,7 @@ func drawn(r *rand.Rand, m evaluate.Method) string {
 	default:
 		add("target: %s", one(anyPolicy))
 	}
+	times := m.NeedOutcome || m.Learns && r.IntN(2) == 0
 	privacy := one(anyPrivacy)
 	if !m.Private {
 		privacy = "none"
@@ -91,16 +92,16 @@ func drawn(r *rand.Rand, m evaluate.Method) string {
 	if features != "" {
 		add("features: %s", features)
 	}
-	if m.NeedOutcome {
+	if times {
 		add("data: {path: follow.csv, one_row_episodes: true, outcome: {time: time, event: event, causes: {end: 1}, censored: 0, every: 1, until: 4}, %s}", one(anyData[:4]))
 	} else {
 		add("data: {path: log.csv, %s%s}", one(anyData), one(anyViolation))
 	}
 	persons := 40
-	if strings.Contains(privacy, "unit: episode") && !m.NeedOutcome {
+	if strings.Contains(privacy, "unit: episode") && !times {
 		persons = 60
 	}
-	if m.NeedOutcome {
+	if times {
 		add("problem: {persons: %d}", persons)
 	} else {
 		add("problem: {persons: %d, gamma: %s, reward: {min: 0, max: 1}, %s%s}", persons, one([]string{"1", "0.9"}), one(anyHorizon), one(anyFact))

@@ -115,33 +115,9 @@ type cellQuestion struct {
 // cellwise plans all answers from one release of masses by cell and action; its draft has no
 // event where noise would hide the masses. Noise is Laplace where that is asked for or expected to be narrower.
 func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64) (draft, error) {
-	q := cellQuestion{public: p, answers: p.byCells(policies)}
-	q.cells = scalar.Cells{
-		Public: p.numbers(), Range: of.within, Cells: max(p.Behavior.States, 1), Actions: p.Behavior.Actions,
-		Answers: len(q.answers), SelfNormalised: of.selfNormalised,
-	}
-	pure := q
-	pure.cells.Laplace, pure.cells.Noise = true, p.laplaceScale()
-	if !p.Privacy.byLaplace() {
-		found, err := multipliers(*p.Privacy, 1)
-		if err != nil {
-			return draft{}, err
-		}
-		q.cells.Noise = found[0]
-	}
-	laplace, err := m.laplace(method, p, scalar.Stages{}, func() (bool, error) {
-		mine, err := q.width()
-		if err != nil {
-			return false, err
-		}
-		theirs, err := pure.width()
-		return theirs < mine, err
-	})
+	q, err := m.byCells(method, p, of, policies, len(p.estimands()))
 	if err != nil {
 		return draft{}, err
-	}
-	if laplace {
-		q = pure
 	}
 	if enough, err := q.cells.Resolves(leastInBin); err != nil || !enough && !p.replanned {
 		return draft{}, err
@@ -155,9 +131,39 @@ func (m DPIS) cellwise(method string, p Public, of vouched, policies [][]float64
 		about.notes = slices.Insert(about.notes, 0, "Not used here, since persons are counted by cell: "+strings.Join(unused, " and ")+".")
 	}
 	return draft{
-		method: method, public: p, event: event, outcome: q.again, prepare: q.preparation(of),
+		method: method, public: p, event: event, outcome: q.again, prepare: q.byPerson(of).preparation(),
 		summary: about, estimates: true, uncut: true, laplace: true,
 	}, err
+}
+
+// byCells plans what is asked of one release, of whose intervals so many hold together, and the noise.
+func (m DPIS) byCells(method string, p Public, of vouched, policies [][]float64, together int) (cellQuestion, error) {
+	q := cellQuestion{public: p, answers: p.byCells(policies)}
+	q.cells = scalar.Cells{
+		Public: p.numbers(), Range: of.within, Cells: max(p.Behavior.States, 1), Actions: p.Behavior.Actions,
+		Answers: together, SelfNormalised: of.selfNormalised,
+	}
+	pure := q
+	pure.cells.Laplace, pure.cells.Noise = true, p.laplaceScale()
+	if !p.Privacy.byLaplace() {
+		found, err := multipliers(*p.Privacy, 1)
+		if err != nil {
+			return q, err
+		}
+		q.cells.Noise = found[0]
+	}
+	laplace, err := m.laplace(method, p, scalar.Stages{}, func() (bool, error) {
+		mine, err := q.width()
+		if err != nil {
+			return false, err
+		}
+		theirs, err := pure.width()
+		return theirs < mine, err
+	})
+	if laplace {
+		q = pure
+	}
+	return q, err
 }
 
 // unused are the facts that were given for another form.
@@ -257,8 +263,8 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 	return s, nil
 }
 
-// preparation keeps of a person the bin, what they gained there, and what they missed.
-func (q cellQuestion) preparation(of vouched) preparation {
+// byPerson keeps of a person the bin, what they gained there, and what they missed.
+func (q cellQuestion) byPerson(of vouched) byPerson {
 	of.behavior = counted{scalar.Behavior{Cells: q.cells.Cells, Actions: q.cells.Actions}}
 	return byPerson{
 		public: q.public.featureless(), estimates: true, numbers: 3, coordinates: q.cells.Coordinates(),
@@ -279,7 +285,7 @@ func (q cellQuestion) preparation(of vouched) preparation {
 				return q.release(sums)
 			}, nil
 		},
-	}.preparation()
+	}
 }
 
 // release makes all answers of the noisy sums.
@@ -291,7 +297,9 @@ func (q cellQuestion) release(sums *scalar.CellSums) (*Release, error) {
 			return nil, err
 		}
 		each[i] = estimated(e)
-		each[i].estimate.Confidence = q.cells.Confidence()
+		if each[i].estimate.Confidence = q.cells.Confidence(); q.public.oneSided {
+			each[i].estimate.Confidence = 0.9 // at least
+		}
 	}
 	r := q.public.gathered(each)
 	r.Diagnostics["masses_by_cell"] = sums

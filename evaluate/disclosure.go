@@ -66,7 +66,7 @@ func newDisclosure(p *Plan, seeded bool) *Disclosure {
 		Model:          "central: the curator holds the records and is trusted with them; recipients of the release are not",
 		Actors:         "The curator holds the records and runs this program. Analysts write configurations, which are public, and see releases. Recipients see releases, now or later, with any other knowledge and any computing power that does not break AES or SHA-256; they may be analysts, and may work together.",
 		Series:         "One release, for one configuration. Nothing here says what else was, or will be, released from the same persons.",
-		DataDomain:     domain(p.public),
+		DataDomain:     domain(p),
 		Unit:           unitWords(p.public),
 		Unprotected:    unprotected(p.public),
 		Mechanisms:     mechanisms(p.noises()),
@@ -79,7 +79,7 @@ func newDisclosure(p *Plan, seeded bool) *Disclosure {
 		Timing:         "The samplers are not constant-time, and the time of a run depends on the size of the data. The guarantee does not cover an observer who can time the run or share its machine.",
 		Security:       security(p),
 	}
-	if p.public.Outcome != nil {
+	if p.public.Outcome != nil && !p.learns {
 		d.PostProcessing = "Everything else in the release (curves, limits, means, medians) is computed from the noisy counts and from public facts, and costs nothing."
 		d.Preparation = "Records are read and checked, and each person is counted once: by arm, by the bin of time in which they left, and by what they left for."
 		d.FloatingPoint = "A person adds 1 to one count; the noise is an integer, or on a public lattice, from an exact sampler. Floating point begins after the noise."
@@ -120,11 +120,15 @@ func (p *Plan) noises() dp.Event {
 
 // domain says which records the guarantee covers. What becomes of invalid ones the caller
 // says in the label on_violation.
-func domain(p Public) string {
+func domain(plan *Plan) string {
+	p := plan.public
 	form, bounds := "trajectories: for each person one or more sequences of observations, actions and rewards; ", "contributions are clipped to public bounds"
 	if p.Outcome != nil {
 		form, bounds = "outcomes: for each person a time, what ended it, and an arm, or the trajectory that says so; ", "a person adds 1 to one count at most"
-		if p.weighted() {
+		if plan.learns {
+			bounds = "contributions are clipped to public bounds, and a person who judges adds 1 to one count"
+		}
+		if p.weighted() && !plan.learns {
 			form, bounds = "outcomes: for each person a time, what ended it, and decisions, or the trajectory that says so; ", "a person adds at most 1 to one sum of each policy"
 		}
 	}

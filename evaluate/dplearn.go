@@ -97,16 +97,19 @@ type learnQuestion struct {
 	grid    rule.Grid      // of a tree
 	states  feature.Finite // of a table; nil of a tree
 	scores  bool           // of a linear rule
+	opening roundKind      // the first round of sums
 	rounds  []roundKind    // of sums and draws
 	learnOn int64          // persons
 	noise   []float64      // multipliers, of every round of sums
 	// of draws, for every round: what it spends, and how many levels are drawn together
 	epsilons []float64
 	levels   []int
-	table    *fqe.Table // of what follows, of several decisions where noise hides little of it
-	blur     float64    // how much
-	most     float64    // cap on weights
-	judge    quantities // of the other half
+	table    *fqe.Table        // of what follows, of several decisions where noise hides little of it
+	blur     float64           // how much
+	most     float64           // cap on weights
+	judge    quantities        // of the other half
+	lives    *survivalQuestion // of the other half, where the outcome is a time; nil of values
+	masses   *learnCells       // of both halves, where probabilities are estimated
 	of       vouched
 }
 
@@ -130,14 +133,18 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
+	prepare := q.prepare
+	if q.masses != nil {
+		prepare = q.prepareCells
+	}
 	s.facts["learned_from"] = q.learnOn
 	s.notes = append(s.notes, m.limited()...)
 	if q.states == nil && !q.scores {
 		s.facts["depth"], s.facts["bins"] = cmp.Or(m.Depth, defaultDepth), q.grid.Bins
 	}
 	return draft{
-		method: method, public: p, event: event, prepare: packing(q.prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
-		drawn: drawn, laplace: q.epsilons != nil,
+		method: method, public: p, event: event, prepare: packing(prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
+		drawn: drawn, laplace: q.epsilons != nil || q.masses != nil, estimates: q.masses != nil, outcomes: q.lives != nil, learns: true,
 	}, nil
 }
 
@@ -183,10 +190,19 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if min(q.learnOn, rest) < 1 {
 		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
 	}
+	if p.estimates() {
+		return q, q.counts(m, method, rest)
+	}
+	if p.Outcome != nil {
+		q.opening = ofExits
+	}
 	if q.draws(m) {
 		q.drawing(levels)
 	} else if q.noise, err = multipliers(*p.Privacy, q.plan(levels)...); err != nil {
 		return q, err
+	}
+	if p.Outcome != nil {
+		return q, q.follows(m, method, rest)
 	}
 	if err := q.models(); err != nil {
 		return q, err
@@ -229,8 +245,8 @@ func (q *learnQuestion) covariates(m DPLearn, method string) (levels int, err er
 	return depth, nil
 }
 
-// judges plans what the other half is asked.
-func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
+// judging are the facts of so many persons who judge.
+func (q *learnQuestion) judging(persons int64) (Public, error) {
 	// Of the learned policy a plan sees the number of its actions alone.
 	t := &Targets{Policies: []NamedPolicy{{learnedName, q.public.Target}, {loggedPolicy, policy.Logged{}}}, Contrasts: [][2]string{{learnedName, loggedPolicy}}, stated: true, bounds: []*policy.DifferenceBound{nil}}
 	apart := policy.DifferenceBound{Distance: 1} // from a constant action, whatever is learned
@@ -240,15 +256,22 @@ func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
 	for a := range q.grid.Actions {
 		constant, err := policy.NewConstant(a)
 		if err != nil {
-			return err
+			return Public{}, err
 		}
 		name := fmt.Sprintf(actionName, a)
 		t.Policies = append(t.Policies, NamedPolicy{name, constant})
 		t.Contrasts, t.bounds = append(t.Contrasts, [2]string{learnedName, name}), append(t.bounds, &apart)
 	}
-	p := q.public.judging(t, persons)
+	return q.public.judging(t, persons), nil
+}
+
+// judges plans what the other half is asked.
+func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
+	p, err := q.judging(persons)
+	if err != nil {
+		return err
+	}
 	q.of = narrowest(p)
-	var err error
 	is := DPIS{MaxWeight: m.MaxWeight}
 	if q.judge, err = is.answersFor(method, p, q.of); err != nil {
 		return err
@@ -280,6 +303,9 @@ func (q learnQuestion) prepare(_ context.Context, all packed) (draw, error) {
 		learned, err := q.policy(sums).policy()
 		if err != nil {
 			return nil, err
+		}
+		if q.lives != nil {
+			return q.followUp(all.parts, judge, learned, sums, src)
 		}
 		ask := preparedAnswers(q.judge.public.withFirst(learned), q.judge.answers, q.of)
 		judged, err := halfOf(all.parts, judge, ask)

@@ -249,6 +249,7 @@ func (q survivalQuestion) noises() (all []survivalQuestion, err error) {
 	if g.NoiseFamily == LaplaceNoise || g.NoiseFamily == "" && !g.Fast {
 		one := q
 		one.scale = replaced(g) * float64(q.tables()) / g.Budget.Epsilon * (1 + 0x1p-44)
+		one.scale = max(one.scale, leastScale)
 		if err := add(LaplaceNoise, one); err != nil {
 			return nil, err
 		}
@@ -277,6 +278,9 @@ func (q survivalQuestion) quietest(m DPSurvival) (survivalQuestion, error) {
 	}
 	return all[least], nil
 }
+
+// leastScale is the least that can be sampled.
+const leastScale = 0.001
 
 // tally is a noisy sum over persons.
 type tally interface {

@@ -61,6 +61,9 @@ func (q *learnQuestion) first(v []float64, rows learnRows, from, to int) {
 
 // baseline is made of the noisy sums: the mean return, or that of each stretch.
 func (q *learnQuestion) baseline(noisy []float64) baseline {
+	if q.opening == ofExits {
+		return q.livedBaseline(noisy)
+	}
 	returns, n := q.public.Returns(), float64(q.learnOn)
 	if q.epsilons != nil { // of places in the range
 		return baseline{q.returned(returns.Min + returns.Width()*noisy[0]/n)}

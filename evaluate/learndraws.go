@@ -25,7 +25,10 @@ func (q *learnQuestion) draws(m DPLearn) bool {
 // many trees.
 func (q *learnQuestion) drawing(levels int) {
 	epsilon := q.public.Privacy.Budget.Epsilon * (1 - 0x1p-40)
-	q.rounds, q.epsilons, q.levels = []roundKind{ofMean}, []float64{drawnMean * epsilon}, []int{0}
+	if q.rounds = []roundKind{ofMean}; q.opening == ofExits {
+		q.rounds[0] = ofExits
+	}
+	q.epsilons, q.levels = []float64{drawnMean * epsilon}, []int{0}
 	most := min(levels, 2)
 	if q.states != nil {
 		levels, most = 1, 0
@@ -68,9 +71,14 @@ func (q *learnQuestion) scale(round int, base baseline) float64 {
 	return q.public.Privacy.Adjacency.SumSensitivity(q.spread(base)) / q.epsilons[round]
 }
 
-// places is an empty sum of persons' places in the range of returns.
+// places are empty sums of the first round: of persons' places in the range of returns or, of times, of events and
+// times in each arm.
 func (q *learnQuestion) places() (*mechanism.Histogram, error) {
-	return mechanism.NewLaplaceShares(1, 1, q.public.Privacy.Adjacency.SumSensitivity(1)/q.epsilons[0]*(1+0x1p-44))
+	bins, most := 1, 1
+	if q.opening == ofExits {
+		bins, most = 2*q.grid.Actions, 2
+	}
+	return mechanism.NewLaplaceShares(bins, most, q.public.Privacy.Adjacency.SumSensitivity(float64(most))/q.epsilons[0]*(1+0x1p-44))
 }
 
 // mean is the noisy sum of places of persons' mean returns in the range.
@@ -161,6 +169,13 @@ func (q *learnQuestion) grown(t *rule.Tree, round int, drawn []float64) {
 
 // spent is the event of both halves, and noise as it is drawn.
 func (q *learnQuestion) spent() (event, drawn dp.Event, err error) {
+	if q.masses != nil {
+		event = q.judge.event
+		if q.masses.learn.Laplace {
+			event = dp.ApproximateDP(q.public.Privacy.Budget)
+		}
+		return event, dp.SelfComposed{Count: 2, Event: q.judge.event}, nil
+	}
 	if q.epsilons == nil {
 		all, err := multipliers(*q.public.Privacy, 1)
 		return gaussians(all...), dp.Composed{Events: []dp.Event{gaussians(q.noise...), q.judge.event}}, err

@@ -11,13 +11,26 @@ const often = 1 + 0.8416/1.645
 
 // outlook says, from public facts, what can be shown and learned.
 func (q *learnQuestion) outlook() ([]string, error) {
-	affordable, err := affordableWeight(q.judge.public)
-	if err != nil {
-		return nil, err
-	}
-	answers, err := expectedAnswers(q.judge.answers, affordable)
-	if err != nil {
-		return nil, err
+	var answers []ExpectedAnswer
+	if q.lives != nil {
+		answers = q.expectedLives()
+	} else if q.masses != nil {
+		s, err := q.masses.judge.about(nil)
+		if err != nil {
+			return nil, err
+		}
+		answers = s.facts["answers"].([]ExpectedAnswer)
+		if answers[0].HalfWidth == 0 {
+			return []string{"So few persons are in a cell that public facts do not tell which gain would be shown; more persons, fewer cells or a larger epsilon would."}, nil
+		}
+	} else {
+		affordable, err := affordableWeight(q.judge.public)
+		if err != nil {
+			return nil, err
+		}
+		if answers, err = expectedAnswers(q.judge.answers, affordable); err != nil {
+			return nil, err
+		}
 	}
 	logged, constant := often*answers[0].HalfWidth, 0.0
 	for _, a := range answers[1:] {
@@ -27,8 +40,12 @@ func (q *learnQuestion) outlook() ([]string, error) {
 	if min(logged, constant) >= width {
 		return []string{"No certificate is to be expected: by the half widths no gain that returns allow would be shown in four of five studies."}, nil
 	}
-	notes := []string{fmt.Sprintf("A gain over every constant action is shown in four of five studies if it is at least %.2g, and one over the logged policy if it is at least %.2g, if no weight is missing.", constant, logged)}
-	if q.scores || q.public.decisions() > 1 {
+	given := "if no weight is missing"
+	if q.lives != nil {
+		given = "if events and dropout are as supposed"
+	}
+	notes := []string{fmt.Sprintf("A gain over every constant action is shown in four of five studies if it is at least %.2g, and one over the logged policy if it is at least %.2g, %s.", constant, logged, given)}
+	if q.scores || q.masses != nil || q.public.decisions() > 1 {
 		return notes, nil
 	}
 	persons, cells, where := float64(q.learnOn)/2, float64(q.grid.Bins)/2, "half of the persons"

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/rl/policy"
 )
@@ -72,7 +74,14 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 			}
 		}
 	}
-	again, err := answersAgain(q.judge.public, q.judge.answers, nil)(r)
+	judged := answersAgain(q.judge.public, q.judge.answers, nil)
+	if q.lives != nil {
+		judged = func(r *Release) (*Release, error) { return q.followedAgain(r, sums) }
+	}
+	if q.masses != nil {
+		judged = q.ofCells(sums).again
+	}
+	again, err := judged(r)
 	if err != nil {
 		return nil, err
 	}
@@ -85,11 +94,22 @@ const chargesDraws = "The rule is drawn, and the charge is epsilon and delta as 
 // about is what is known beforehand.
 func (q *learnQuestion) about() (summary, error) {
 	p := q.judge.public
-	s, err := p.aboutAnswers(q.judge.answers, nil, 0, q.judge.guard.number == 0)
+	var s summary
+	var err error
+	if q.lives != nil {
+		s = q.aboutLives()
+	} else if q.masses != nil {
+		s, err = q.masses.judge.about(nil)
+		delete(s.facts, "policies_by_cell")
+		if i := slices.Index(s.notes, chargesLaplace); i >= 0 {
+			s.notes[i] = strings.Replace(chargesLaplace, "pure epsilon", "epsilon and delta as a whole", 1)
+		}
+	} else if s, err = p.aboutAnswers(q.judge.answers, nil, 0, q.judge.guard.number == 0); err == nil {
+		s = s.and(q.judge.guard.summary(p, nil))
+	}
 	if err != nil {
 		return s, err
 	}
-	s = s.and(q.judge.guard.summary(p, nil))
 	over := "a tree of covariates"
 	if q.states != nil {
 		over = "a table of states"
@@ -106,6 +126,9 @@ func (q *learnQuestion) about() (summary, error) {
 		s.notes = append(s.notes, chargesDraws)
 	} else {
 		over += " that takes in each of its parts the action under which their noisy weighted outcomes are largest"
+	}
+	if q.masses != nil {
+		over = "a table of cells, with the action whose noisy mean outcome is largest"
 	}
 	if q.scores {
 		over = "a score of every action, linear in the covariates, by least squares of their noisy weighted outcomes; the largest says what is done"

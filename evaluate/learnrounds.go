@@ -18,6 +18,8 @@ const (
 	ofDraws                      // of parts of the rule
 	ofMargins                    // how many would pay for the treatment that a linear rule gives
 	ofFollowing                  // what followed each action in each state
+	ofExits                      // events and times, of outcomes that are times: the baseline, and what becomes of the censored
+	ofMasses                     // what was gained and missed by cell and action, and persons in no cell
 )
 
 const (
@@ -32,7 +34,7 @@ const (
 // plan says which rounds there are, and the share of each.
 func (q *learnQuestion) plan(levels int) (shares []float64) {
 	if q.scores {
-		q.rounds = []roundKind{ofReturns, ofNorms, ofProducts, ofGains}
+		q.rounds = []roundKind{q.opening, ofNorms, ofProducts, ofGains}
 		shares = []float64{meanShare, normsShare, productsShare, 1 - meanShare - normsShare - productsShare}
 		if q.grid.Treated > 0 {
 			q.rounds, shares[3] = append(q.rounds, ofMargins), shares[3]-marginsShare
@@ -44,7 +46,7 @@ func (q *learnQuestion) plan(levels int) (shares []float64) {
 		q.rounds = []roundKind{ofReturns, ofNorms, ofGains}
 		return []float64{meanShare, normsShare, 1 - meanShare - normsShare}
 	}
-	q.rounds, shares = []roundKind{ofReturns}, []float64{meanShare}
+	q.rounds, shares = []roundKind{q.opening}, []float64{meanShare}
 	for level := range levels { // twice as much for each level, of whose nodes each has half of the persons
 		q.rounds = append(q.rounds, ofGains)
 		shares = append(shares, (1-meanShare)*float64(int(1)<<level)/float64(int(1)<<levels-1))
@@ -57,6 +59,10 @@ func (q *learnQuestion) cells(round int) int {
 	switch q.rounds[round] {
 	case ofReturns:
 		return q.stretches()
+	case ofExits:
+		return 2 * q.grid.Actions
+	case ofMasses:
+		return q.masses.learn.Coordinates()
 	case ofNorms:
 		return normBins
 	case ofProducts:
@@ -91,7 +97,7 @@ func (q *learnQuestion) gains(round int) int {
 // clipOf is the largest norm of what a person adds to a round, by the sums of those before.
 func (q *learnQuestion) clipOf(round int, sums [][]float64) float64 {
 	switch q.rounds[round] {
-	case ofReturns, ofNorms:
+	case ofReturns, ofNorms, ofExits:
 		return 1
 	case ofProducts:
 		return float64(q.grid.Dim())
@@ -155,6 +161,8 @@ func (q *learnQuestion) person(v []float64, round int, t rule.Tree, rows learnRo
 		q.compare(v, t, rows, from, to, base)
 	case kind == ofReturns:
 		q.first(v, rows, from, to)
+	case kind == ofExits:
+		q.exits(v, rows, from, to, math.Sqrt2)
 	default:
 		for row := from; row < to; row++ {
 			q.grid.AddProducts(v, rows.terms[row], rows.part[row])

@@ -23,6 +23,7 @@ type learnRows struct {
 	banned  []uint8     // actions that must not be taken there, a bit each
 	terms   [][]float64 // of a linear rule
 	values  [][]float64 // what they are made of
+	left    []exitTime  // of outcomes that are times
 	from    []int       // by person
 }
 
@@ -45,13 +46,23 @@ func (q *learnQuestion) check(parts []*value.Part) (*value.Samples, error) {
 	if _, err := policy.NewTree(q.names, rule.TableNodes(q.names[0], []int{0}, q.grid.Actions), false); err != nil {
 		return nil, err
 	}
+	lost := 0
 	for d := range value.Datasets(parts) {
-		if _, err := samplesOf(d, q.judge.public); err != nil {
+		if q.lives != nil {
+			n, err := q.lost(d)
+			if err != nil {
+				return nil, err
+			}
+			lost += n
+		} else if _, err := samplesOf(d, q.judge.public); err != nil {
 			return nil, err
 		}
 		if _, err := q.columns(d); err != nil {
 			return nil, err
 		}
+	}
+	if lost > 0 && q.public.Complete {
+		return nil, fmt.Errorf("%w: problem.records is complete, and %s; mend the data, or leave problem.records out", ErrData, q.public.unusableWords(lost))
 	}
 	return samples, nil
 }
@@ -72,6 +83,8 @@ type learners struct {
 	q    *learnQuestion
 	walk *value.Walk
 	rows learnRows
+	// rates are those of events in each arm, where outcomes are times and they are known.
+	rates []float64
 }
 
 // of are rows and which of them are a person's, until it is called again.
@@ -91,9 +104,13 @@ func (l *learners) read(s *value.Sample) {
 	}
 	rows := &l.rows
 	*rows = learnRows{covers: len(columns), from: append(rows.from[:0], 0), bins: rows.bins[:0], action: rows.action[:0], weight: rows.weight[:0],
-		returns: rows.returns[:0], part: rows.part[:0], step: rows.step[:0], banned: rows.banned[:0], terms: rows.terms[:0], values: rows.values[:0]}
+		returns: rows.returns[:0], part: rows.part[:0], step: rows.step[:0], banned: rows.banned[:0], terms: rows.terms[:0], values: rows.values[:0], left: rows.left[:0]}
 	for person := range s.Persons() {
 		from, to := s.Episodes(person)
+		if l.q.lives != nil {
+			l.q.readExit(rows, s, person, columns)
+			to = from
+		}
 		for e := from; e < to; e++ {
 			if !s.Cut(e, l.q.public.decisions()) {
 				l.q.readEpisode(rows, s, e, columns, 1/float64(s.Data.Counted(person)))
@@ -101,6 +118,7 @@ func (l *learners) read(s *value.Sample) {
 		}
 		rows.from = append(rows.from, len(rows.action))
 	}
+	l.score()
 }
 
 // halfOf is what a question keeps of some of the persons, in their order.
@@ -149,20 +167,28 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 	returns := 0.0
 	for row := hi - 1; row >= lo; row-- {
 		returns = s.Data.Reward[row] + s.Gamma(row)*returns
-		bins, known := q.place(rows.bins, s.Data.Observation(row), columns)
-		if action := s.Data.Action[row]; known && action >= 0 && int(action) < q.grid.Actions {
-			rows.bins, rows.action = bins, append(rows.action, action)
-			rows.weight = append(rows.weight, min(1/(s.Data.BehaviorProb[row]+q.public.BehaviorPrecision), q.most))
-			rows.returns, rows.part = append(rows.returns, q.returned(returns)), append(rows.part, part)
-			rows.step = append(rows.step, q.stretch(row-lo))
-			rows.banned = append(rows.banned, q.grid.Banned(at(s.Data.Observation(row), columns)))
-			if q.scores {
-				terms := make([]float64, q.grid.Dim())
-				q.grid.Terms(terms, at(s.Data.Observation(row), columns))
-				rows.terms, rows.values = append(rows.terms, terms), append(rows.values, at(s.Data.Observation(row), columns))
-			}
+		if q.addRow(rows, s.Data.Observation(row), columns, s.Data.Action[row], s.Data.BehaviorProb[row], part) {
+			rows.returns, rows.step = append(rows.returns, q.returned(returns)), append(rows.step, q.stretch(row-lo))
 		}
 	}
+}
+
+// addRow adds what is known of a decision beforehand, and the action; false where it cannot be read.
+func (q *learnQuestion) addRow(rows *learnRows, observation []float64, columns []int, action int32, chance, part float64) bool {
+	bins, known := q.place(rows.bins, observation, columns)
+	if !known || action < 0 || int(action) >= q.grid.Actions {
+		return false
+	}
+	rows.bins, rows.action = bins, append(rows.action, action)
+	rows.weight = append(rows.weight, min(1/(chance+q.public.BehaviorPrecision), q.most))
+	rows.part = append(rows.part, part)
+	rows.banned = append(rows.banned, q.grid.Banned(at(observation, columns)))
+	if q.scores {
+		terms := make([]float64, q.grid.Dim())
+		q.grid.Terms(terms, at(observation, columns))
+		rows.terms, rows.values = append(rows.terms, terms), append(rows.values, at(observation, columns))
+	}
+	return true
 }
 
 // place adds the bins of covariates, or the state; false where it cannot be read.

@@ -16,6 +16,14 @@ func (q *learnQuestion) learn(all learners, persons []int, src *noise.Source) (s
 	var t rule.Tree
 	for round, kind := range q.rounds {
 		var told []float64
+		switch {
+		case round > 0:
+			all.follow(sums[0])
+		case kind == ofExits && q.epsilons != nil:
+			if told, err = q.noisyExits(&all, persons, src); err == nil {
+				base = q.baseline(told)
+			}
+		}
 		switch kind {
 		case ofMean:
 			if told, err = q.mean(&all, persons, src); err == nil {
@@ -129,6 +137,9 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, b
 // rule is the policy that follows from the sums.
 func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
 	last := len(sums) - 1
+	if q.masses != nil {
+		return rule.TableNodes(q.names[0], q.cellTable(sums[last]), q.grid.Actions)
+	}
 	if q.table != nil {
 		return rule.TableNodes(q.names[0], q.improved(sums[last]), q.grid.Actions)
 	}

@@ -79,6 +79,7 @@ type draft struct {
 	drawn    dp.Event
 	outcomes bool // the method answers about Public.Outcome
 	laplace  bool // its noise may be Laplace
+	learns   bool // it learns a policy
 	// bounds are what the estimate of one of several groups is made with; nil of other plans.
 	bounds *scalar.Bounds
 }

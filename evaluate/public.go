@@ -221,6 +221,13 @@ func (p Public) featureless() Public {
 	return p
 }
 
+// withNoise is a copy with another family of noise.
+func (p Public) withNoise(family NoiseFamily) Public {
+	p = p.clone()
+	p.Privacy.NoiseFamily = family
+	return p
+}
+
 // withEpsilon is a copy with another budget.
 func (p Public) withEpsilon(epsilon float64) Public {
 	p = p.clone()

@@ -262,6 +262,16 @@ func (q survivalQuestion) independence() string {
 // guessed are the cells that are expected of a guess, with equal arms but for guessed sizes, and
 // equal strata.
 func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
+	return q.guessedOf(g, func(arm int) float64 {
+		if q.policies != nil { // weights are 1 on average
+			return float64(q.public.Persons) / q.Weights[arm]
+		}
+		return float64(q.public.groups().size(arm, q.public.Persons))
+	})
+}
+
+// guessedOf are those of so many persons in each arm.
+func (q survivalQuestion) guessedOf(g *OutcomeGuess, size func(arm int) float64) []float64 {
 	guess := OutcomeGuess{Events: 0.5, Dropout: 0.5}
 	if g != nil {
 		guess = *g
@@ -271,10 +281,7 @@ func (q survivalQuestion) guessed(g *OutcomeGuess) []float64 {
 	cells := make([]float64, q.Cells())
 	strata := max(q.Strata, 1)
 	for i := range q.Arms {
-		persons := float64(q.public.groups().size(i, q.public.Persons))
-		if q.policies != nil { // weights are 1 on average
-			persons = float64(q.public.Persons) / q.Weights[i]
-		}
+		persons := size(i)
 		for k := range strata {
 			left := persons / float64(strata)
 			for j := range q.Bins {

@@ -34,7 +34,7 @@ func quantity(r *evaluate.Release, after string) string {
 
 // lengthens names what makes intervals longer than their errors do.
 func lengthens(r *evaluate.Release) string {
-	if r.Survival != nil {
+	if _, times := r.Public["outcome"]; times {
 		return report.LeftOpen(r) + " lengthens"
 	}
 	return "clipping lengthens"

@@ -17,18 +17,20 @@ type question struct {
 
 // logs are the sections data and problem of the three logs.
 var logs = map[string]string{
-	"visits": "data: {path: visits.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
-	"single": "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 5}\n",
-	"paid":   "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 1, discounts: true, reward: {min: 0.125, max: 0.875, outside: clip}, return: {min: 0, max: 3}, horizon: 4}\n",
-	"untold": "data: {path: visits.csv, behavior: {kind: estimate, column: obs_state, states: 5, actions: 4, once: false}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
-	"bare":   "data: {path: bandit.csv, one_row_episodes: true, behavior: {kind: estimate, actions: 4, once: false}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
-	"cells":  "data: {path: bandit.csv, one_row_episodes: true, behavior: {kind: estimate, actions: 2, once: false}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
-	"fitted": "data: {path: bandit.csv, one_row_episodes: true, behavior: {kind: estimate, by: features, actions: 2, once: false, share: 0.6}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
-	"drawn":  "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: design, kind: uniform, actions: 4}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1, records: complete}\n",
-	"trial":  "data: {path: visits.csv, behavior: {source: design, kind: constant_by_step, probs: [[0.25, 0.75], 1]}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
-	"stays":  "data: {path: single.csv, outcome: {causes: {discharge: 1}}}\nproblem: {persons: 60, horizon: 5, episodes: 1}\n",
-	"times":  "data: {path: bandit.csv, outcome: {time: reward, event: obs_state, causes: {relapse: 1, death: 2}, censored: [0, 3], every: 0.25, until: 1}}\nproblem: {persons: 200}\n",
-	"bandit": "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: logged}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
+	"visits":   "data: {path: visits.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
+	"single":   "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 5}\n",
+	"paid":     "data: {path: single.csv, behavior: {source: logged}}\nproblem: {persons: 60, gamma: 1, discounts: true, reward: {min: 0.125, max: 0.875, outside: clip}, return: {min: 0, max: 3}, horizon: 4}\n",
+	"untold":   "data: {path: visits.csv, behavior: {kind: estimate, column: obs_state, states: 5, actions: 4, once: false}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
+	"bare":     "data: {path: bandit.csv, one_row_episodes: true, behavior: {kind: estimate, actions: 4, once: false}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
+	"cells":    "data: {path: bandit.csv, one_row_episodes: true, behavior: {kind: estimate, actions: 2, once: false}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
+	"cellular": "data: {path: bandit.csv, one_row_episodes: true, behavior: {kind: estimate, column: obs_state, states: 1, actions: 2, once: false}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
+	"fitted":   "data: {path: bandit.csv, one_row_episodes: true, behavior: {kind: estimate, by: features, actions: 2, once: false, share: 0.6}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
+	"drawn":    "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: design, kind: uniform, actions: 4}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1, records: complete}\n",
+	"trial":    "data: {path: visits.csv, behavior: {source: design, kind: constant_by_step, probs: [[0.25, 0.75], 1]}}\nproblem: {persons: 60, gamma: 0.875, reward: {min: 0, max: 1}, horizon: 15, episodes: 3}\n",
+	"stays":    "data: {path: single.csv, outcome: {causes: {discharge: 1}}}\nproblem: {persons: 60, horizon: 5, episodes: 1}\n",
+	"times":    "data: {path: bandit.csv, outcome: {time: reward, event: obs_state, causes: {relapse: 1, death: 2}, censored: [0, 3], every: 0.25, until: 1}}\nproblem: {persons: 200}\n",
+	"lives":    "data: {path: bandit.csv, behavior: {source: design, kind: uniform, actions: 4}, outcome: {time: reward, event: obs_state, causes: {relapse: 1, death: 2}, censored: [0, 3], every: 0.25, until: 1}}\nproblem: {persons: 200}\n",
+	"bandit":   "data: {path: bandit.csv, one_row_episodes: true, behavior: {source: logged}}\nproblem: {persons: 200, gamma: 1, reward: {min: 0, max: 1}, horizon: 1}\n",
 }
 
 const (
@@ -133,6 +135,8 @@ func private() []question {
 		{name: "dp-learn-drawn", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, bins: 3}", more: plain},
 		{name: "dp-learn-linear", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, rule: linear}", more: plain},
 		{name: "dp-learn-limits", log: "bandit", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, budget: 0.6, monotone: {obs_state: down}, never: [{action: 3, column: obs_state, above: 1}]}", more: states},
+		{name: "dp-learn-cells", log: "cellular", target: "{kind: learned, actions: 2}", method: "{name: dp-learn}", more: "features: {kind: tabular, states: 1, column: obs_state}\n"},
+		{name: "dp-learn-lives", log: "lives", target: "{kind: learned, actions: 4}", method: "{name: dp-learn, depth: 1, bins: 2}", more: plain},
 		{name: "dp-survival", log: "times", method: "{name: dp-survival}", privacy: ", noise_family: gaussian"},
 		{name: "dp-survival-laplace", log: "times", method: "{name: dp-survival, until: 0.75, guess: {events: 0.4, dropout: 0.2}}", privacy: ", noise_family: laplace"},
 		{name: "dp-survival-stays", log: "stays", method: "{name: dp-survival}"},

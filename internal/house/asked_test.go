@@ -13,7 +13,7 @@ import (
 var leftOut = map[string]map[string]int{
 	"evaluate": {
 		"EstimatedBehavior": 3, "Targets": 3, "Groups": 4, "Privacy": 1, // of [Public] each once: the others are of copies and of methods of nil
-		"Public.regime": 5, "Public.estimates": 14, "Public.private": 19, "Targets.alone": 11, "Groups.some": 9,
+		"Public.regime": 5, "Public.estimates": 15, "Public.private": 19, "Targets.alone": 11, "Groups.some": 9,
 	},
 	"internal/spec": {"EstimatedBehavior": 1, "Targets": 2, "Groups": 1, "Privacy": 1},
 }

@@ -133,7 +133,11 @@ func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 		p.Heading = "Differences between policies"
 		p.Words = "Each dark bar is an interval, and the line in it is the difference: the first policy’s value minus the second’s. The dashed line marks a difference of 0."
 	}
-	p.Words += " The axis is in units of a return and just wide enough to show them."
+	measure := "a return"
+	if _, until := lives(r); until != "" {
+		measure = "the time"
+	}
+	p.Words += " The axis is in units of " + measure + " and just wide enough to show them."
 	if r.Survival != nil {
 		p.Heading, p.Words = meansWords(kind, armNoun(r))
 	}

@@ -96,7 +96,14 @@ func Certificates(r *evaluate.Release) []string {
 	if r.Learned == nil {
 		return nil
 	}
+	unit, until := lives(r)
 	say := func(x float64, over string) string {
+		if until != "" {
+			if x <= 0 {
+				return fmt.Sprintf("It is not shown to be longer than under %s: the lower limit of the gain is %s%s.", over, significant(x, digits, down), unit)
+			}
+			return fmt.Sprintf("With 95%% confidence the mean time to the event, %s at most, is at least %s%s longer under the learned policy than under %s.", until, significant(x, digits, down), unit, over)
+		}
 		text := fmt.Sprintf("With 95%% confidence the learned policy is worth at least %s more than %s.", significant(x, digits, down), over)
 		if x <= 0 {
 			text = fmt.Sprintf("It is not shown to be worth more than %s: the lower limit of the gain is %s.", over, significant(x, digits, down))
@@ -111,6 +118,25 @@ func Certificates(r *evaluate.Release) []string {
 		say(r.Learned.OverConstant, fmt.Sprintf("the best of the %d constant actions, whichever that is", actions)),
 		say(r.Learned.OverLogged, "the policy that made the data"),
 	}
+}
+
+// lives are the unit of the times that a policy was learned by, after a space, and the time to which their mean is
+// restricted; empty of other rewards.
+func lives(r *evaluate.Release) (unit, until string) {
+	end, ok := r.Public["until"].(float64)
+	if r.Learned == nil || !ok {
+		return "", ""
+	}
+	switch o := r.Public["outcome"].(type) {
+	case map[string]any:
+		unit, _ = o["unit"].(string)
+	case evaluate.Outcome: // of a release that was not read from JSON
+		unit = o.Unit
+	}
+	if unit != "" {
+		unit = " " + unit
+	}
+	return unit, parameter(end) + unit
 }
 
 // checkLearned refuses a rule that cannot be shown.

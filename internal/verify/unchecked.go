@@ -39,6 +39,7 @@ var unnoticedFields = []unnoticed{
 	{[]string{"diagnostics.sums", "diagnostics.learning", "diagnostics.covariate", "diagnostics.behavior", "diagnostics.masses_by_cell", "diagnostics.baseline", "diagnostics.overlap.mean_weight", "diagnostics.overlap.clipped_share",
 		"answers[].diagnostics.sums", "answers[].diagnostics.behavior", "answers[].diagnostics.masses_by_cell", "answers[].diagnostics.baseline", "answers[].diagnostics.overlap.mean_weight", "answers[].diagnostics.overlap.clipped_share"},
 		"noisy numbers: a change is noticed only where another field follows from it", nil},
+	{[]string{"diagnostics.cells"}, "noisy numbers: of parts of the rule in which nobody is nothing follows", func(r *evaluate.Release) bool { return r.Learned != nil }},
 	{[]string{"diagnostics.std_privacy_by_coordinate", "diagnostics.persons_by_coordinate", "diagnostics.spread_of_returns"},
 		"errors and counts that are made of noisy numbers which are not in the release", nil},
 	{[]string{"diagnostics.model", "answers[].diagnostics.model"}, "the noisy counts or moments behind the model are not in the release; value and standard deviations of the estimate follow from it, and the interval does not", nil},

@@ -54,6 +54,16 @@ func (c Cells) masses() (*mechanism.Masses, error) {
 	return mechanism.NewMasses(2*c.bins(), 1, 0, c.Noise, c.Public.Adjacency, c.Public.Noise)
 }
 
+// SD is the standard deviation of the noise of a count of a bin.
+func (c Cells) SD() float64 {
+	m, err := c.masses()
+	if err != nil {
+		return math.Inf(1)
+	}
+	sd, _ := m.SD()
+	return sd * math.Sqrt2
+}
+
 // Event is that of the masses.
 func (c Cells) Event() (dp.Event, error) {
 	m, err := c.masses()

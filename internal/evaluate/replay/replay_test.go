@@ -107,6 +107,12 @@ func options() map[string]map[string]any {
 		"learn a line in a budget":  {"name": "dp-learn", "bandit": true, "plain": true, "rule": "linear", "treated": 0.5, "monotone": map[string]any{"obs_x": "up"}},
 		"learn within a budget":     {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2, "treated": 0.5, "never": []map[string]any{{"action": 1, "column": "obs_x", "at_most": -0.5}}},
 		"learn in order":            {"name": "dp-learn", "policy": true, "monotone": map[string]any{"obs_state": "up"}, "never": []map[string]any{{"action": 1, "column": "obs_state", "at_most": 0}}},
+		"learn by cell":             {"name": "dp-learn", "bandit": true, "cells": true, "budget": 4000., "gaussian": true},
+		"learn by cell, pure":       {"name": "dp-learn", "bandit": true, "cells": true, "budget": 4000., "pure": true},
+		"learn by lives":            {"name": "dp-learn", "outcome": evaluate.NoiseFamily(""), "lives": true, "plain": true, "bins": 2, "depth": 1},
+		"learn by lives, laplace":   {"name": "dp-learn", "outcome": evaluate.LaplaceNoise, "lives": true},
+		"learn by lives, sums":      {"name": "dp-learn", "outcome": evaluate.GaussianNoise, "lives": true, "plain": true, "bins": 2, "treated": 0.5},
+		"learn by lives, line":      {"name": "dp-learn", "outcome": evaluate.NoiseFamily(""), "lives": true, "plain": true, "rule": "linear", "censoring": "any"},
 		"survival of a policy":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "column": true, "max_weight": 3},
 		"survival of policies":      {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "several": true, "drawn": 2.0},
 		"survival of policies, sd":  {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "several": true, "max_weight": 3},
@@ -208,7 +214,7 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 					p.Outcome.Ends = append(p.Outcome.Ends, float64(j+1))
 				}
 			}
-		case "decisions", "column", "constants", "drawn", "censoring": // below, after the outcome
+		case "decisions", "column", "constants", "drawn", "censoring", "lives": // below, after the outcome
 		case "treated":
 			params["budget"] = value
 		case "plain":
@@ -228,6 +234,16 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 	}
 	if option["outcome"] != nil && (option["column"] != nil || option["several"] != nil || option["constants"] != nil) {
 		aimed(t, option, adjacency, &p)
+	}
+	if option["lives"] != nil {
+		p.Target, p.Design = uniform, &evaluate.Design{Ratios: []float64{2}, Squares: []float64{2}, Supported: true}
+		if p.Features = feature.Map(tabular); option["plain"] != nil {
+			p.Features, err = feature.NewColumns([]string{"obs_x"}, []feature.Range{{Low: -1, High: 1}}, feature.ColumnsOptions{})
+			check(err)
+		}
+		if word, ok := option["censoring"].(string); ok {
+			p.Outcome.Censoring = word
+		}
 	}
 	if rich {
 		p.Privacy.Budget.Epsilon = 400
