@@ -25,37 +25,45 @@ func (q *learnQuestion) starts(stretch int) int64 {
 	return (int64(stretch)*q.public.decisions() + n - 1) / n
 }
 
-// after is the public range of returns from a stretch on, and what an episode that is over has there.
-func (q *learnQuestion) after(stretch int) (r Range, over float64) {
-	r = q.public.Returns()
-	if at := q.starts(stretch); at > 0 && q.public.Reward.Width() > 0 {
-		if left := q.public.after(at).Returns(); left.Width() < r.Width() {
-			r = left
+// rest is what there is from a stretch on: the public range of returns, what an episode that is over
+// has there, and how many decisions the stretch has.
+type rest struct {
+	Range
+	over, decisions float64
+}
+
+// rests are those of every stretch.
+func (q *learnQuestion) rests() []rest {
+	all, whole := make([]rest, q.stretches()), q.public.Returns()
+	for i := range all {
+		r := whole
+		if at := q.starts(i); at > 0 && q.public.Reward.Width() > 0 {
+			if left := q.public.after(at).Returns(); left.Width() < r.Width() {
+				r = left
+			}
 		}
+		all[i] = rest{r, r.clip(0), float64(q.starts(i+1) - q.starts(i))}
 	}
-	return r, min(max(0, r.Min), r.Max)
+	return all
 }
 
 // first writes what a person adds to the baseline's sums, to a norm of 1 at most: for each stretch
 // the mean return from its decisions on, about the middle of the range.
 func (q *learnQuestion) first(v []float64, rows learnRows, from, to int) {
 	if len(v) == 1 {
-		returns := q.public.Returns()
 		for row := from; row < to; row++ {
-			v[0] += rows.part[row] * (rows.returns[row] - returns.Mid()) / (returns.Width() / 2)
+			v[0] += rows.part[row] * (rows.returns[row] - rows.within.Mid()) / (rows.within.Width() / 2)
 		}
 		return
 	}
 	norm := math.Sqrt(float64(len(v)))
-	for i := range v {
-		r, over := q.after(i)
-		v[i] = (over - r.Mid()) / (r.Width() / 2) / norm
+	for i, r := range rows.after {
+		v[i] = (r.over - r.Mid()) / (r.Width() / 2) / norm
 	}
 	for row := from; row < to; row++ {
 		i := rows.step[row]
-		r, over := q.after(i)
-		g := min(max(rows.returns[row], r.Min), r.Max)
-		v[i] += rows.part[row] * (g - over) / (r.Width() / 2) / float64(q.starts(i+1)-q.starts(i)) / norm
+		r := rows.after[i]
+		v[i] += rows.part[row] * (r.clip(rows.returns[row]) - r.over) / (r.Width() / 2) / r.decisions / norm
 	}
 }
 
@@ -66,12 +74,12 @@ func (q *learnQuestion) baseline(noisy []float64) baseline {
 	}
 	returns, n := q.public.Returns(), float64(q.learnOn)
 	if q.epsilons != nil { // of places in the range
-		return baseline{q.returned(returns.Min + returns.Width()*noisy[0]/n)}
+		return baseline{returns.clip(returns.Min + returns.Width()*noisy[0]/n)}
 	}
-	b := make(baseline, len(noisy))
+	b, rests := make(baseline, len(noisy)), q.rests()
 	for i, x := range noisy {
-		r, _ := q.after(i)
-		b[i] = min(max(r.Mid()+r.Width()/2*x*math.Sqrt(float64(len(noisy)))/n, r.Min), r.Max)
+		r := rests[i]
+		b[i] = r.clip(r.Mid() + r.Width()/2*x*math.Sqrt(float64(len(noisy)))/n)
 	}
 	return b
 }

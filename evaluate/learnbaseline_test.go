@@ -15,7 +15,7 @@ func TestTheBaselineIsTheMeanOfEachStretch(t *testing.T) {
 		r := rand.New(rand.NewPCG(1, uint64(horizon)))
 		sums, want := make([]float64, q.stretches()), make([]float64, q.stretches())
 		for person, length := range []int{int(horizon), int(horizon) / 3, 0} {
-			rows, rest := learnRows{}, 0.0
+			rows, rest := learnRows{within: q.public.Returns(), after: q.rests()}, 0.0
 			for step := length - 1; step >= 0; step-- {
 				if rest += r.Float64(); person == 0 {
 					rest = float64(horizon - int64(step)) // the largest there can be

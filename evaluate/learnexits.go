@@ -110,7 +110,7 @@ func (q *learnQuestion) livedBaseline(noisy []float64) baseline {
 	for _, rate := range q.rates(noisy) {
 		mean += afterwards(0, rate) / float64(q.grid.Actions)
 	}
-	return baseline{q.returned(mean * q.public.Outcome.until())}
+	return baseline{q.public.Returns().clip(mean * q.public.Outcome.until())}
 }
 
 // follow gives the censored what is expected of them, by the noisy sums of exits.
@@ -132,6 +132,6 @@ func (l *learners) score() {
 		if !x.event {
 			time += afterwards(time, l.rates[l.rows.action[row]])
 		}
-		l.rows.returns[row] = l.q.returned(total * time)
+		l.rows.returns[row] = l.rows.within.clip(total * time)
 	}
 }

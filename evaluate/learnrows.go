@@ -19,6 +19,8 @@ type learnRows struct {
 	weight  []float64
 	returns []float64
 	part    []float64
+	within  Range       // of returns
+	after   []rest      // by stretch of the episode
 	step    []int       // the stretch of the episode
 	banned  []uint8     // actions that must not be taken there, a bit each
 	terms   [][]float64 // of a linear rule
@@ -103,7 +105,7 @@ func (l *learners) read(s *value.Sample) {
 		panic(err) // of parts that were checked
 	}
 	rows := &l.rows
-	*rows = learnRows{covers: len(columns), from: append(rows.from[:0], 0), bins: rows.bins[:0], action: rows.action[:0], weight: rows.weight[:0],
+	*rows = learnRows{within: l.q.public.Returns(), after: l.q.rests(), covers: len(columns), from: append(rows.from[:0], 0), bins: rows.bins[:0], action: rows.action[:0], weight: rows.weight[:0],
 		returns: rows.returns[:0], part: rows.part[:0], step: rows.step[:0], banned: rows.banned[:0], terms: rows.terms[:0], values: rows.values[:0], left: rows.left[:0]}
 	for person := range s.Persons() {
 		from, to := s.Episodes(person)
@@ -168,7 +170,7 @@ func (q *learnQuestion) readEpisode(rows *learnRows, s *value.Sample, e int, col
 	for row := hi - 1; row >= lo; row-- {
 		returns = s.Data.Reward[row] + s.Gamma(row)*returns
 		if q.addRow(rows, s.Data.Observation(row), columns, s.Data.Action[row], s.Data.BehaviorProb[row], part) {
-			rows.returns, rows.step = append(rows.returns, q.returned(returns)), append(rows.step, q.stretch(row-lo))
+			rows.returns, rows.step = append(rows.returns, rows.within.clip(returns)), append(rows.step, q.stretch(row-lo))
 		}
 	}
 }
@@ -182,11 +184,15 @@ func (q *learnQuestion) addRow(rows *learnRows, observation []float64, columns [
 	rows.bins, rows.action = bins, append(rows.action, action)
 	rows.weight = append(rows.weight, min(1/(chance+q.public.BehaviorPrecision), q.most))
 	rows.part = append(rows.part, part)
-	rows.banned = append(rows.banned, q.grid.Banned(at(observation, columns)))
+	var values []float64
+	if q.scores || len(q.grid.Never) > 0 {
+		values = at(observation, columns)
+	}
+	rows.banned = append(rows.banned, q.grid.Banned(values))
 	if q.scores {
 		terms := make([]float64, q.grid.Dim())
-		q.grid.Terms(terms, at(observation, columns))
-		rows.terms, rows.values = append(rows.terms, terms), append(rows.values, at(observation, columns))
+		q.grid.Terms(terms, values)
+		rows.terms, rows.values = append(rows.terms, terms), append(rows.values, values)
 	}
 	return true
 }
@@ -218,9 +224,3 @@ func at(observation []float64, columns []int) []float64 {
 
 // at are the bins of a row.
 func (r *learnRows) at(row int) []int { return r.bins[row*r.covers : (row+1)*r.covers] }
-
-// returned is a return cut to its public range.
-func (q *learnQuestion) returned(g float64) float64 {
-	returns := q.public.Returns()
-	return min(max(g, returns.Min), returns.Max)
-}

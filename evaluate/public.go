@@ -52,6 +52,9 @@ func (r Range) Width() float64 { return r.Max - r.Min }
 // Mid is the middle of the range.
 func (r Range) Mid() float64 { return r.Min + r.Width()/2 }
 
+// clip moves a number outside to the nearer end.
+func (r Range) clip(x float64) float64 { return min(max(x, r.Min), r.Max) }
+
 func (r Range) validate(what string) error {
 	if !(r.Min <= r.Max) || math.IsInf(r.Width(), 0) {
 		return fmt.Errorf("%w: %s: [%v, %v]; want min <= max, both finite", ErrPublic, what, r.Min, r.Max)
