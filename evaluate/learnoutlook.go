@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"math"
+	"strconv"
 )
 
 // often is by how many standard deviations a gain lies above what four of five intervals show,
@@ -44,7 +45,7 @@ func (q *learnQuestion) outlook() ([]string, error) {
 	if q.lives != nil {
 		given = "if events and dropout are as supposed"
 	}
-	notes := []string{fmt.Sprintf("A gain over every constant action is shown in four of five studies if it is at least %.2g, and one over the logged policy if it is at least %.2g, %s.", constant, logged, given)}
+	notes := []string{fmt.Sprintf("A gain over every constant action is shown in four of five studies if it is at least %s, and one over the logged policy if it is at least %s, %s.", twoDigits(constant), twoDigits(logged), given)}
 	if q.scores || q.masses != nil || q.public.decisions() > 1 {
 		return notes, nil
 	}
@@ -59,5 +60,11 @@ func (q *learnQuestion) outlook() ([]string, error) {
 		sd = q.noise[1] * q.largest(baseline{q.public.Returns().Mid()}) * q.beside()
 	}
 	effect := 2 * math.Sqrt(2*cells*sd*sd+persons*q.most*width*width/2) / persons
-	return append(notes, fmt.Sprintf("Where another action is better by %.2g in %s, learning tells so by two standard deviations.", effect, where)), nil
+	return append(notes, fmt.Sprintf("Where another action is better by %s in %s, learning tells so by two standard deviations.", twoDigits(effect), where)), nil
+}
+
+// twoDigits is a number with two digits that count, without an exponent.
+func twoDigits(x float64) string {
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 2, 64), 64) // a number, so that it can be read
+	return strconv.FormatFloat(rounded, 'f', -1, 64)
 }

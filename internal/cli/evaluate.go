@@ -380,7 +380,11 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 	if n := report.Intervals(r); n == 1 {
 		fmt.Fprintf(w, "answers   1 interval%s that holds with %g%% probability\n", quantity(r, " of the "), 100*r.JointConfidence)
 	} else {
-		fmt.Fprintf(w, "answers   %d intervals%s that hold simultaneously with %g%% probability\n", n, quantity(r, " of the "), 100*r.JointConfidence)
+		alone := ""
+		if r.Learned != nil {
+			alone = ", each by itself with at least 90%"
+		}
+		fmt.Fprintf(w, "answers   %d intervals%s that hold simultaneously with %g%% probability%s\n", n, quantity(r, " of the "), 100*r.JointConfidence, alone)
 	}
 	widest := 0
 	for _, a := range r.Answers {

@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/report"
 	"github.com/discreet-rl/discreet/internal/scan"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 type planJSON struct {
@@ -71,7 +72,8 @@ func newPlan() *cobra.Command {
 			funds, missing := discreet.Budget(cmd.Context(), c, plan)
 			var ends error // of data that do not say how episodes end
 			if c.Problem.End == "" || c.Problem.End == "column" {
-				ends = plan.CheckEnds(false)
+				named := c.Data.Column("terminated")
+				ends = plan.CheckEnds(named != "" && named != trajectory.NoColumn)
 			}
 			if wantsJSON(cmd) {
 				if missing != nil {
@@ -261,8 +263,12 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 		if _, counted := p.Facts["outcome"]; counted || a.HalfWidth == 0 {
 			missing = ""
 		}
-		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval %s%s\n",
-			printable(a.Name), a.StdPrivacy, samplingAbout(a.StdSampling), aboutHalf(a.HalfWidth), missing)
+		interval := "joint"
+		if _, learns := p.Facts["learned_from"]; learns {
+			interval = "90%"
+		}
+		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the %s interval %s%s\n",
+			printable(a.Name), a.StdPrivacy, samplingAbout(a.StdSampling), interval, aboutHalf(a.HalfWidth), missing)
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"
 			if a.Kind == evaluate.OfGroup {

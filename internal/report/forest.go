@@ -106,6 +106,9 @@ func Forest(r *evaluate.Release, i, columns int) string {
 
 func newForestView(r *evaluate.Release) *forestView {
 	v := &forestView{Joint: percent(r.JointConfidence, nearest), Count: Intervals(r)}
+	if r.Learned != nil {
+		v.Joint += ", each by itself with at least 90%"
+	}
 	for _, kind := range []evaluate.AnswerKind{evaluate.OfPolicy, evaluate.OfGroup, evaluate.OfContrast} {
 		if slices.ContainsFunc(r.Answers, func(a evaluate.PolicyAnswer) bool { return a.Kind == kind && a.Estimate != nil }) {
 			v.Panels = append(v.Panels, newForestPanel(r, kind))

@@ -24,6 +24,9 @@ func Rule(r *evaluate.Release) []RuleLine {
 	if nodes == nil {
 		return scores(r.Learned.Policy, names)
 	}
+	if states := States(r.Public); states != nil && Tabular(r.Public) {
+		return byState(r.Learned.Policy, states, names)
+	}
 	var out []RuleLine
 	var write func(node, depth int, before string)
 	write = func(node, depth int, before string) {
@@ -45,6 +48,28 @@ func Rule(r *evaluate.Release) []RuleLine {
 	}
 	write(0, 0, "")
 	return out
+}
+
+// byState is the rule of states that have names: neighbours with the same action stand together.
+func byState(f evaluate.PolicyFile, states, names []string) (out []RuleLine) {
+	nodes, last := f.Nodes, ""
+	var together []string
+	for i, state := range states {
+		at := 0
+		for depth := 0; nodes[at].Threshold != nil && depth < len(nodes); depth++ {
+			if float64(i) <= *nodes[at].Threshold {
+				at = nodes[at].Left
+			} else {
+				at = nodes[at].Right
+			}
+		}
+		taken := action(nodes[at].Probs, names)
+		if i > 0 && taken != last {
+			out, together = append(out, RuleLine{0, strings.Join(together, " or ") + ": " + last}), nil
+		}
+		together, last = append(together, state), taken
+	}
+	return append(out, RuleLine{0, strings.Join(together, " or ") + ": " + last})
 }
 
 func action(probs []float64, names []string) string {

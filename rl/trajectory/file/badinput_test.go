@@ -91,7 +91,7 @@ var badInput = []struct {
 	{"observation infinite", "episode_id,obs_a,reward|1,-inf,0|", nil, ":2: obs_a: is NaN or infinite; write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue},
 	{"reward too large", "episode_id,reward|1,1e999|", nil, ":2: reward: is NaN or infinite; write missing values as empty (null), and numbers as finite ones", trajectory.ErrValue},
 	{"episode missing", "episode_id,reward|1,0|,0|", nil, ":3: episode_id: is missing; give every row the id of its episode", trajectory.ErrValue},
-	{"observation missing", "episode_id,obs_a,reward|1,,0|", nil, ":2: obs_a: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
+	{"observation missing", "episode_id,obs_a,reward|1,,0|", nil, ":2: obs_a: is missing; fill it in, leave the column out, or say in data.missing what it becomes", trajectory.ErrValue},
 	{"mean of no column", "episode_id,obs_a,reward|1,,0|", func(o *trajectory.Options) {
 		o.Missing, o.Means = trajectory.MissingMean, map[string]float64{"obs_b": 1}
 	}, ": obs_b: the file has no such column, and data.means has a number for it; correct the name (most like it: obs_a)", trajectory.ErrColumn},
@@ -138,7 +138,7 @@ var badInput = []struct {
 	{"flag unclear", "episode_id,reward,terminated|1,0,2|", nil, ":2: terminated: is neither true nor false; write true, false, 1 or 0", trajectory.ErrValue},
 	{"flag text", "episode_id,reward,terminated|1,0,yes|", nil, ":2: terminated: is not a number; say in data.encode which words mean true and which false, or write a decimal number such as -1.5e3, true or false, or leave a missing value empty (data.na lists other markers)", trajectory.ErrValue},
 	{"next differs", "episode_id,obs_a,reward,next_obs_a|1,1,0,2|1,3,0,4|", nil, ":2: next_obs_a: differs from the observation of the next row; mend the log, or leave the column out", trajectory.ErrEpisode},
-	{"next half missing", "episode_id,obs_a,obs_b,reward,next_obs_a,next_obs_b|1,1,1,0,2,|", nil, ":2: next_obs_b: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
+	{"next half missing", "episode_id,obs_a,obs_b,reward,next_obs_a,next_obs_b|1,1,1,0,2,|", nil, ":2: next_obs_b: is missing; fill it in, leave the column out, or say in data.missing what it becomes", trajectory.ErrValue},
 	{"final needed", "episode_id,obs_a,reward,truncated|1,1,0,0|1,1,0,1|", needs(trajectory.Final), ":3: the episode is truncated here, and the observation after it is unknown; add next_obs columns, or a last row with the observation and neither action nor reward", trajectory.ErrEpisode},
 	{"first fault first", "episode_id,obs_a,reward,behavior_prob|1,1,0,0.5|1,1,0,0|1,,0,1|1,1,x,1|", nil, ":3: behavior_prob: is zero for the logged action; importance ratios are undefined; drop the person or mend the log", trajectory.ErrValue},
 	{"lines within quotes", "episode_id,note,reward|1,\"a|b\",0|1,c,x|", func(o *trajectory.Options) { o.Multiline = true }, ":4: reward: is not a number; say in data.encode which number each word stands for, or write a decimal number such as -1.5e3, true or false, or leave a missing value empty (data.na lists other markers)", trajectory.ErrValue},

@@ -38,7 +38,7 @@ func (c *checker) observed(block int, values []float64, row int) {
 			c.fault(at, name, c.s.isMissing(), "fill it in, or give the column a public number in data.means (data.missing: mean); 0 may stand for a word of its vocabulary", trajectory.ErrValue)
 		case o.Keep:
 		case o.Missing == trajectory.MissingReject:
-			c.refuse(at, name, c.s.isMissing(), "fill it in, leave the column out, or choose what missing values become (zero, or a public mean)")
+			c.refuse(at, name, c.s.isMissing(), "fill it in, leave the column out, or say in data.missing what it becomes")
 		case o.Missing == trajectory.MissingZero && c.s.bound.stands(i%w):
 			c.fault(at, name, c.s.isMissing(), "fill it in, or give the column a public number in data.means (data.missing: mean); 0 may stand for a word of its vocabulary", trajectory.ErrValue)
 		case o.Missing == trajectory.MissingMean:

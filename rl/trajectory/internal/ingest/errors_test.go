@@ -24,7 +24,7 @@ const (
 	inEveryRow  = "is missing; fill it in; a column that is read has a value in every row"
 	stepMissing = "number the decisions of an episode 0, 1, 2, ..."
 	unlike      = "; give all files the same columns, or read them apart"
-	gap         = "is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)"
+	gap         = "is missing; fill it in, leave the column out, or say in data.missing what it becomes"
 )
 
 // What is wrong in a row is said with the file and the row, whatever the size of

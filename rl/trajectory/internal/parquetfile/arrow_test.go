@@ -141,7 +141,7 @@ func TestBadParquetIsNamed(t *testing.T) {
 		{"encrypted", put("encrypted", append([]byte("PARE"), whole[4:]...)), trajectory.Options{}, ": the file is encrypted; decrypt it first", trajectory.ErrFormat},
 		{"overwritten", put("overwritten", holed), trajectory.Options{}, "", trajectory.ErrFormat},
 		{"missing person", shared + "/flat_plain.parquet", trajectory.Options{Observations: []string{}}, ":1: unit_id: is missing; give every row the id of its person", trajectory.ErrValue},
-		{"missing value", shared + "/flat_plain.parquet", trajectory.Options{Unit: trajectory.UnitEpisode}, ":1: obs_zeta: is missing; fill it in, leave the column out, or choose what missing values become (zero, or a public mean)", trajectory.ErrValue},
+		{"missing value", shared + "/flat_plain.parquet", trajectory.Options{Unit: trajectory.UnitEpisode}, ":1: obs_zeta: is missing; fill it in, leave the column out, or say in data.missing what it becomes", trajectory.ErrValue},
 		{"reward bounds", shared + "/flat_dict.parquet", trajectory.Options{Observations: []string{}, Unit: trajectory.UnitEpisode, Reward: &trajectory.Range{Min: -70, Max: 0}},
 			":72: reward: is outside the declared bounds [-70, 0]; widen the bounds by public knowledge, or clip rewards (outside: clip)", trajectory.ErrValue},
 		{"timestamp", shared + "/flat_plain.parquet", observe("when"), ": when: has a type of dates, which are no numbers; write it as an integer, a float or a boolean", trajectory.ErrColumn},
