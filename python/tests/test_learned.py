@@ -17,11 +17,14 @@ import discreet as dt
 def release() -> dt.Release:
     draw = np.random.default_rng(3)
     n = 3000
+    wards = ["east", "west"]
     x, arm = draw.uniform(0, 1, n).round(3), draw.integers(0, 2, n)
     won = (draw.random(n) < np.where((x > 0.5) == (arm == 1), 0.8, 0.3)).astype(int)
-    frame = pd.DataFrame({"who": np.arange(n), "obs_x": x, "action": arm, "reward": won, "behavior_prob": 0.5})
+    frame = pd.DataFrame(
+        {"who": np.arange(n), "x": x, "ward": wards * (n // 2), "action": arm, "reward": won, "behavior_prob": 0.5}
+    )
     return dt.Question(
-        dt.logs(frame, person="who", behavior="design", one_row_episodes=True),
+        dt.logs(frame, person="who", behavior="design", one_row_episodes=True, encode={"ward": wards}),
         dt.policy.learned(2),
         gamma=1,
         reward=(0, 1),
@@ -29,7 +32,7 @@ def release() -> dt.Release:
         persons=n,
         method="dp-learn",
         parameters={"depth": 1},
-        features={"kind": "columns", "names": ["obs_x"], "low": [0], "high": [1]},
+        features={"kind": "columns", "names": ["x"], "low": [0], "high": [1]},
         epsilon=2,
         delta=1e-6,
         adjacency="replace_one",
@@ -40,11 +43,16 @@ def release() -> dt.Release:
 def test_the_rule_is_that_of_the_table(release: dt.Release, tmp_path: Path) -> None:
     learned = release.learned
     root, low, high = learned.document["nodes"]
-    assert root == {"input": "obs_x", "threshold": 0.5, "left": 1, "right": 2}
+    assert root == {"input": "x", "threshold": 0.5, "left": 1, "right": 2}
     assert (low["probs"], high["probs"]) == ([1, 0], [0, 1])
     assert learned.policy.kind == "tree"
     assert 0 < learned.over_best_constant < 0.25
     assert learned.over_best_constant == min(a.interval[0] for a in release.answers[1:])
+    text = release.summary()
+    assert "[90%   interval]" in text
+    assert "<th>90% interval</th>" in release._repr_html_()
+    assert "hold together with 70%" in text
+    assert f"{learned.over_best_constant:.4g} over the best constant action" in text
     learned.save(tmp_path / "rule.json")
     assert json.loads((tmp_path / "rule.json").read_text())["kind"] == "tree"
     assert dt.policy.from_file(tmp_path / "rule.json", "tree").kind == "tree"
@@ -54,7 +62,7 @@ def test_a_linear_rule_is_drawn_and_asked_about(release: dt.Release, tmp_path: P
     document = {
         "schema": "discreet/policy/v1",
         "kind": "soft-greedy",
-        "inputs": ["obs_x"],
+        "inputs": ["x"],
         "weights": [[-0.5], [0.5]],
         "intercept": [0.2, -0.2],
     }

@@ -159,6 +159,17 @@ def test_what_is_wrong_with_rows_is_told_and_nothing_is_released(
         assert not (tmp_path / name / "run.json").exists()
 
 
+def test_executors_of_another_environment_are_told_where_the_package_is(
+    spark: Callable[[pd.DataFrame], DataFrame], pbc: pd.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def elsewhere(_: DataFrame) -> list[Row]:
+        raise RuntimeError("ModuleNotFoundError: No module named 'discreet'")
+
+    monkeypatch.setattr(DataFrame, "collect", elsewhere)
+    with pytest.raises(dt.DiscreetError, match="PYSPARK_PYTHON"):
+        asked(spark(pbc)).evaluate(run=tmp_path / "run", partitions=4)
+
+
 def test_rows_of_spark_are_not_read_unasked(spark: Callable[[pd.DataFrame], DataFrame], pbc: pd.DataFrame) -> None:
     question = asked(spark(pbc))
     assert question.plan().epsilon[0] == pytest.approx(40)

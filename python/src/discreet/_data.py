@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -70,8 +70,15 @@ class Logs:
         wanted += [c for names in mapped.values() for c in _listed(names) if c != "none"]
         behavior = self.section.get("behavior", {})
         wanted += [c for key in ("name", "names", "column") for c in _listed(behavior.get(key, []))]
+        wanted += self.named(self.section.get("encode", {}))
         wanted += [c for c in have if c.startswith(("next_obs_", "prob_"))]
         return [c for c in dict.fromkeys(wanted) if c in have]
+
+    def named(self, observations: Iterable[str]) -> list[str]:
+        """List the columns of the frame, of those that exist, in which observations are, with or without obs_."""
+        at = dict(self.observations)
+        columns = [at.get(name, at.get(f"obs_{name}", name)) for name in observations]
+        return [c for c in columns if c in names_of(self.data)]
 
     def numbers(self, columns: Sequence[str]) -> npt.NDArray[np.float64]:
         """Give columns of the frame as numbers, missing ones as NaN: an array of rows by columns."""

@@ -320,9 +320,9 @@ class Question:
 
     def _columns(self) -> list[str]:
         """List the columns of the frame that are handed over, beside those of policies."""
-        by = self._arguments.get("by")
-        own = [] if by is None else [self.logs._column(str(by.get("column")))]
-        return list(dict.fromkeys([*self.logs.columns(), *own]))
+        by, features = self._arguments.get("by") or {}, self._arguments.get("features") or {}
+        named = [by.get("column"), features.get("column"), *features.get("names", [])]
+        return list(dict.fromkeys([*self.logs.columns(), *self.logs.named(str(c) for c in named if c is not None)]))
 
     def _target(self, name: str, policy: Policy) -> dict[str, Any]:
         keys = dict(policy.keys)

@@ -551,6 +551,10 @@ class Release:
     def _confidence(self) -> float:
         return float(self.json.get("joint_confidence", self.answers[0].confidence))
 
+    def _level(self) -> str:
+        """Of a learned policy each interval has its level, and certificates rest on single ones."""
+        return f"{100 * (0.9 if 'learned' in self.json else self._confidence()):g}%"
+
     def _statement(self) -> str:
         p = self.json["privacy"]
         if p == "none":
@@ -610,7 +614,7 @@ class Release:
             head = "" if self.in_part is None else f"<p><b>Answer in part:</b> {escape(self.in_part)}</p>"
         best = "" if self.best is None else f"<p>{self._how}: {escape(self.best)}.</p>"
         notes = "".join(f"<li>{escape(n)}</li>" for n in self.notes)
-        held = f"{100 * self._confidence():g}% interval" if self.answers else ""
+        held = f"{self._level()} interval" if self.answers else ""
         return (
             f"<div>{head}<table><thead><tr><th style='text-align:left'>{escape(self.method)}</th>"
             f"<th>value</th><th>{held}</th>"

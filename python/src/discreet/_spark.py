@@ -13,6 +13,8 @@ import copy
 import dataclasses
 import itertools
 import os
+import re
+import sys
 import tempfile
 import traceback
 from collections import Counter
@@ -84,7 +86,7 @@ class Rounds:
             _Placing(work, self.ids), StructType([*rows.schema.fields, StructField(_PLACE, IntegerType())])
         )
         together = placed.repartition(count, _quoted(_PLACE)).sortWithinPartitions(_quoted(_PLACE))
-        answers = together.mapInArrow(_Answering(work), _ANSWER).collect()
+        answers = _collected(together.mapInArrow(_Answering(work), _ANSWER))
         refused = sorted((a.number, a.refused) for a in answers if a.refused is not None)
         if refused:
             return {"refused": "; ".join(f"partition {n}: {text}" for n, text in refused[:8])}, b""
@@ -96,6 +98,20 @@ class Rounds:
             Path(asked["out"], f"{number}.part").write_bytes(answer.part)
         said = [[in_python(line, frame=True) for line in (a.remarks or "").splitlines()] for a in answers]
         return {"remarks": _of_all(said, Path(asked["out"]).parent / "remarks.txt")}, b""
+
+
+def _collected(answers: Any) -> Any:
+    """Give the answers of executors, which may be of another environment of Python than this one."""
+    try:
+        return answers.collect()
+    except Exception as why:
+        missing = re.search(r"No module named '([\w.]+)'", str(why))
+        if missing is None:
+            raise
+        raise DiscreetError(
+            f"Spark's executors run a Python without the package {missing[1]}; name one that has it in PYSPARK_PYTHON "
+            f"before the session starts (that of this process is {sys.executable})"
+        ) from None
 
 
 def _tasks(count: int) -> list[int]:

@@ -33,10 +33,9 @@ def summary_of(release: Release) -> str:
     head.append(paid)
     rows: list[str] = []
     if release.answers:
-        level = f"{100 * release._confidence():g}%"
         wide = max(8, *(len(a.name) for a in release.answers))
         rows.append(
-            f"{'':{wide}} {'value':>11} {f'[{level}':>11} {'interval]':>11} {'std noise':>11} {'std sampling':>13}"
+            f"{'':{wide}} {'value':>11} {'[' + release._level():>11} {'interval]':>11} {'std noise':>11} {'std sampling':>13}"
         )
         rows += [
             f"{a.name:{wide}} {a.value:11.5g} {a.interval[0]:11.5g} {a.interval[1]:11.5g} {a.std_privacy:11.3g} "
@@ -44,7 +43,13 @@ def summary_of(release: Release) -> str:
             for a in release.answers
         ]
         if len(release) > 1:
-            rows.append(f"The intervals hold together with {level}.")
+            rows.append(f"The intervals hold together with {100 * release._confidence():g}%.")
+    if "learned" in release.json:
+        gains = release.learned
+        rows.append(
+            f"Gain, at least, with 95% each: {gains.over_best_constant:.4g} over the best constant action, "
+            f"{gains.over_logged:.4g} over the logged policy."
+        )
     if release.drawn:
         rows.append(f"{release._how}: {release.best}; no value.")
     elif release.best is not None:
