@@ -34,9 +34,8 @@ def summary_of(release: Release) -> str:
     rows: list[str] = []
     if release.answers:
         wide = max(8, *(len(a.name) for a in release.answers))
-        rows.append(
-            f"{'':{wide}} {'value':>11} {'[' + release._level():>11} {'interval]':>11} {'std noise':>11} {'std sampling':>13}"
-        )
+        level = f"[{release._level()}"
+        rows.append(f"{'':{wide}} {'value':>11} {level:>11} {'interval]':>11} {'std noise':>11} {'std sampling':>13}")
         rows += [
             f"{a.name:{wide}} {a.value:11.5g} {a.interval[0]:11.5g} {a.interval[1]:11.5g} {a.std_privacy:11.3g} "
             f"{a.std_sampling:13.3g}"
