@@ -42,6 +42,9 @@ func (q *learnQuestion) outlook() ([]string, error) {
 		return []string{"No certificate is to be expected: by the half widths no gain that returns allow would be shown in four of five studies."}, nil
 	}
 	given := "if no weight is missing"
+	if q.public.decisions() > 1 {
+		given += ": of several decisions much is, which widens an interval by the missing share of its range"
+	}
 	if q.lives != nil {
 		given = "if events and dropout are as supposed"
 	}

@@ -55,7 +55,11 @@ func TestTheOutlookIsRight(t *testing.T) {
 			_, after, _ := strings.Cut(text, "over the logged policy if it is at least ")
 			var gain float64
 			fmt.Sscan(strings.TrimSuffix(strings.Fields(after + " .")[0], ","), &gain)
-			if none := strings.Contains(text, "No certificate is to be expected"); !none && gain <= most || none == (persons > 100) {
+			none := strings.Contains(text, "No certificate is to be expected")
+			if !none && !strings.Contains(text, "of several decisions much is") {
+				t.Errorf("%s, %d persons: missing weight is not told of: %q", p.name, persons, plan.Outlook)
+			}
+			if !none && gain <= most || none == (persons > 100) {
 				t.Errorf("%s, %d persons: at most %v can be gained, and %q", p.name, persons, most, plan.Outlook)
 			}
 		}

@@ -132,6 +132,9 @@ func (d *draft) data(path, format string) {
 	if d.given(elsewhere) {
 		d.line("  outcome: %s", d.open(elsewhere))
 	}
+	if !d.given(elsewhere) && len(d.mapped("reward")) == 0 {
+		d.line("  # outcome: {time: ..., event: ..., causes: {death: ...}, censored: ..., every: ..., until: ...}    # of times under censoring, in place of columns.reward and of problem but persons: docs/survival.md")
+	}
 	d.behavior()
 	switch {
 	case d.given(worth):

@@ -100,6 +100,9 @@ func TestColumnsOfWordsAreOffered(t *testing.T) {
 		{Name: "a b", Type: "text"}, {Name: "age", Type: "number"},
 	}
 	text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}, draft.Answers{}))
+	if !strings.Contains(text, "\n  # outcome: {time: ..., event: ") {
+		t.Error("times under censoring are not offered:", text)
+	}
 	if !strings.Contains(text, "\n  # encode: {sex: [...], obs_stage: [...], \"a b\": [...]} ") || !strings.Contains(text, "\n  # actions: [placebo, drug] ") {
 		t.Error(text)
 	}
