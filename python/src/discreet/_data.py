@@ -70,11 +70,11 @@ class Logs:
         wanted += [c for names in mapped.values() for c in _listed(names) if c != "none"]
         behavior = self.section.get("behavior", {})
         wanted += [c for key in ("name", "names", "column") for c in _listed(behavior.get(key, []))]
-        wanted += self.named(self.section.get("encode", {}))
+        wanted += self._named(self.section.get("encode", {}))
         wanted += [c for c in have if c.startswith(("next_obs_", "prob_"))]
         return [c for c in dict.fromkeys(wanted) if c in have]
 
-    def named(self, observations: Iterable[str]) -> list[str]:
+    def _named(self, observations: Iterable[str]) -> list[str]:
         """List the columns of the frame, of those that exist, in which observations are, with or without obs_."""
         at = dict(self.observations)
         columns = [at.get(name, at.get(f"obs_{name}", name)) for name in observations]

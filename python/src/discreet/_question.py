@@ -322,7 +322,7 @@ class Question:
         """List the columns of the frame that are handed over, beside those of policies."""
         by, features = self._arguments.get("by") or {}, self._arguments.get("features") or {}
         named = [by.get("column"), features.get("column"), *features.get("names", [])]
-        return list(dict.fromkeys([*self.logs.columns(), *self.logs.named(str(c) for c in named if c is not None)]))
+        return list(dict.fromkeys([*self.logs.columns(), *self.logs._named(str(c) for c in named if c is not None)]))
 
     def _target(self, name: str, policy: Policy) -> dict[str, Any]:
         keys = dict(policy.keys)
