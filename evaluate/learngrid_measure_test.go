@@ -9,6 +9,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"slices"
 	"testing"
 	"time"
@@ -23,6 +24,7 @@ import (
 var (
 	gridFile    = flag.String("learn-grid", "", "file of one line a log, which is continued")
 	gridPersons = flag.Int("learn-persons", 20000, "largest number of persons")
+	gridOnly    = flag.String("learn-only", "", "the problems whose names match")
 	gridTime    = flag.Duration("learn-time", 0, "stop after so long; 0 for never")
 )
 
@@ -182,7 +184,9 @@ func TestLearningGrid(t *testing.T) {
 		}
 	}
 	var cells []gridRow
-	began, problems, to := time.Now(), heldProblems(), json.NewEncoder(f)
+	only := regexp.MustCompile(*gridOnly)
+	problems := slices.DeleteFunc(heldProblems(), func(p problem) bool { return !only.MatchString(p.name) })
+	began, to := time.Now(), json.NewEncoder(f)
 	for log := range *learnLogs {
 		for _, p := range problems {
 			for _, persons := range []int{500, 2000, 6000, 20000} {

@@ -31,7 +31,7 @@ func replayMutants() []mutant {
 		{name: "learn: a mean at half its scale", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"/q.epsilons[0]*(1+0x1p-44))", "/q.epsilons[0]/4)"}}},
 		{name: "learn: episodes that are over do not count", in: "evaluate", run: "BaselineIs",
-			edits: edits{{"v[i] = (over - r.Mid())", "v[i] = 0 * (over - r.Mid())"}}},
+			edits: edits{{"v[i] = (r.over - r.Mid())", "v[i] = 0 * (r.over - r.Mid())"}}},
 		{name: "learn: a table at half its noise", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"MaxWeight: 1, Multiplier: noise[0]}", "MaxWeight: 1, Multiplier: noise[0] / 2}"}}},
 		{name: "learn: improved once", in: "evaluate/internal/fqe", run: "ImproveFinds",
