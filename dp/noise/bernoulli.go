@@ -51,10 +51,33 @@ func (s *Source) BernoulliExpRat(x *big.Rat) bool {
 		return true
 	}
 	bits := s.Uint64()
-	// Most coins are far from falling: f is x up to 2^-52, and Exp is right to 2^-50.
-	if f, _ := x.Float64(); float64(bits)*0x1p-64*(1-0x1p-40) > math.Exp(-f*(1-0x1p-50))*(1+0x1p-40) {
-		return false
+	f, _ := x.Float64()
+	return !above(bits, f) && s.below(bits, x)
+}
+
+// BernoulliExpTimes is [Source.BernoulliExpRat] of n times rate, of which most are told apart
+// without the product: near is the float64 that is nearest to rate. It panics if either is negative.
+func (s *Source) BernoulliExpTimes(n int64, rate *big.Rat, near float64) bool {
+	product := func() *big.Rat {
+		x := new(big.Rat).SetInt64(n)
+		return x.Mul(x, rate)
 	}
+	if _, told := s.tape.(coinTape); told || n <= 0 || near < 0x1p-900 {
+		return s.BernoulliExpRat(product())
+	}
+	bits := s.Uint64()
+	return !above(bits, float64(n)*near) && s.below(bits, product())
+}
+
+// above tells where 64 bits of a uniform number settle that it is above exp(-x), as most are whose
+// coin is far from falling: f is x up to 2^-51 of it, and Exp is right to 2^-50.
+func above(bits uint64, f float64) bool {
+	return float64(bits)*0x1p-64*(1-0x1p-40) > math.Exp(-f*(1-0x1p-49))*(1+0x1p-40)
+}
+
+// below tells whether a uniform number that begins with these bits is below exp(-x), whose further
+// bits it draws as it needs them.
+func (s *Source) below(bits uint64, x *big.Rat) bool {
 	c := curve{a: x}
 	one := &prefix{z: big.NewInt(1), exact: true}
 	u := &prefix{z: new(big.Int).SetUint64(bits), n: 64}

@@ -151,6 +151,31 @@ func TestBernoulliRefusesWhatIsNoProbability(t *testing.T) {
 	}
 }
 
+// Of a multiple of a rate the answers, and the bits that they take, are those of the product.
+func TestBernoulliExpTimesIsOfTheProduct(t *testing.T) {
+	for _, rate := range []*big.Rat{big.NewRat(1, 3), big.NewRat(1, 1<<40+1), big.NewRat(7, 2), new(big.Rat).SetFloat64(0x1p-1000)} {
+		near, _ := rate.Float64()
+		a, b := NewSeeded(4), NewSeeded(4)
+		heads := 0
+		for n := range int64(2000) {
+			if n > 1000 {
+				n = 1 << (n % 62)
+			}
+			x := new(big.Rat).SetInt64(n)
+			got, want := a.BernoulliExpTimes(n, rate, near), b.BernoulliExpRat(x.Mul(x, rate))
+			if got {
+				heads++
+			}
+			if got != want || n%64 == 0 && a.Uint64() != b.Uint64() {
+				t.Fatalf("%d times %v: %t; want %t, and the same bits afterwards", n, rate, got, want)
+			}
+		}
+		if heads == 0 {
+			t.Errorf("rate %v: no coin fell", rate)
+		}
+	}
+}
+
 // TestBernoulliExpRatOfTheSameNumber: of a number that a float64 is, both forms answer
 // alike from the same bits; of others too, and x is kept.
 func TestBernoulliExpRatOfTheSameNumber(t *testing.T) {

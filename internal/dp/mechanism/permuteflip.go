@@ -170,6 +170,7 @@ func (p *PermuteAndFlip) Release(src *noise.Source) (candidate int, event dp.Eve
 // does.
 func flip(totals []int64, rate *big.Rat, src *noise.Source) int {
 	best := slices.Max(totals)
+	near, _ := rate.Float64()
 	left := make([]int, len(totals))
 	for i := range left {
 		left[i] = i
@@ -177,8 +178,7 @@ func flip(totals []int64, rate *big.Rat, src *noise.Source) int {
 	for {
 		k := src.Uint64n(uint64(len(left)))
 		i := left[k]
-		behind := new(big.Rat).SetInt64(best - totals[i])
-		if src.BernoulliExpRat(behind.Mul(behind, rate)) {
+		if src.BernoulliExpTimes(best-totals[i], rate, near) {
 			return i
 		}
 		left[k] = left[len(left)-1]
