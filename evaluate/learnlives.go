@@ -43,6 +43,8 @@ func (q *learnQuestion) follows(m DPLearn, method string, persons int64) error {
 	one := survivalQuestion{public: judged}
 	one.Layout = survival.Layout{Arms: k, Strata: k, Bins: len(o.Ends), Causes: 1, Missing: !p.Complete}
 	one.Ends, one.Grouped, one.Control, one.Until = o.Ends, o.Grouped, -1, len(o.Ends)
+	q.most = slices.Max(p.Design.Ratios)
+	one.Rarest = q.most
 	if o.Censoring == anyCensoring || o.Censoring == unanticipatedCensoring {
 		one.Form = survival.Lived
 	}
@@ -69,7 +71,7 @@ func (q *learnQuestion) follows(m DPLearn, method string, persons int64) error {
 	if err != nil {
 		return err
 	}
-	q.judge.event, q.most = h.Event(), slices.Max(p.Design.Ratios)
+	q.judge.event = h.Event()
 	return nil
 }
 

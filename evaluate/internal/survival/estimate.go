@@ -36,6 +36,8 @@ type Question struct {
 	// persons, which only limits need.
 	Form    Form
 	Persons float64
+	// Rarest is one over the smallest probability of an arm, which only [Question.Gains] needs, where persons are missing.
+	Rarest float64
 }
 
 // pairs are the differences that are asked for.

@@ -128,6 +128,15 @@ func (g *gainer) lose(lost float64) {
 	g.missingSD = math.Sqrt(max(lost, 0)+g.q.SD*g.q.SD) / (g.all + max(lost, 0))
 }
 
+// worst is what a share of missing persons, all in the rarest arm, can take from a gain or add to it.
+func (g *gainer) worst(arm int) float64 {
+	total := g.q.Ends[g.q.Until-1]
+	if arm < 0 {
+		return total * max(g.q.Rarest-1, 1)
+	}
+	return total * max(g.q.Rarest, 1)
+}
+
 // gain is that over an arm, or at -1 over the arms as they were drawn.
 func (g *gainer) gain(arm int, z float64) Mean {
 	total := g.q.Ends[g.q.Until-1]
@@ -136,7 +145,7 @@ func (g *gainer) gain(arm int, z float64) Mean {
 	below, _ := away(z, low.variance(), low.third)
 	_, above := away(z, high.variance(), high.third)
 	m := Mean{Value: mid.value * kept, StdSampling: kept * math.Sqrt(mid.sampling), StdPrivacy: kept * math.Sqrt(mid.noise), Z: z,
-		Lower: low.value*kept - total*g.missing - below, Upper: high.value*kept + total*g.missing + above}
+		Lower: low.value*kept - g.worst(arm)*g.missing - below, Upper: high.value*kept + g.worst(arm)*g.missing + above}
 	m.Lower, m.Upper = min(max(m.Lower, -total), total), max(min(m.Upper, total), -total)
 	m.Value = min(max(m.Value, m.Lower), m.Upper)
 	return m
@@ -161,7 +170,7 @@ func (g *gainer) end(arm int, mine, theirs form) end {
 			value += compared(a, s) / g.all * (g.means[s][s][mine].value - g.means[a][s][theirs].value)
 		}
 	}
-	e := end{value: value, missing: (math.Abs(value) + q.Ends[q.Until-1]) * g.missingSD}
+	e := end{value: value, missing: (math.Abs(value) + g.worst(arm)) * g.missingSD}
 	spread := q.spreading()
 	for _, s := range g.parts {
 		for a := range q.Arms {

@@ -106,15 +106,42 @@ func TestGainsAreThoseWithoutCensoring(t *testing.T) {
 			t.Errorf("nobody is censored, and gain %d is %v in [%v, %v]; want %v", i, g.Value, g.Lower, g.Upper, want[i])
 		}
 	}
-	// Of a tenth of all persons nothing is known: they may live 4 visits less each, or more.
-	q.Missing = true
-	cells := make([]float64, q.Cells())
-	for arm := range 2 {
-		copy(cells[q.Exit(arm, 0, 0, 0):], w.cells(1e6, nil)[arm*2*q.perStratum():(arm+1)*2*q.perStratum()])
-	}
-	for i, g := range q.Gains(cells, []int{0, 1}, 1e6/9., 0) {
-		if low := 0.9*want[i] - 0.4; math.Abs(g.Lower-low) > 0.02 {
-			t.Errorf("a tenth is missing, and gain %d is at least %v; want %v", i, g.Lower, low)
+}
+
+// Whoever is missing, of an arm and part those with an event or those without, gains lie between the limits.
+func TestGainsHoldWhoeverIsMissing(t *testing.T) {
+	w := ward{event: [2][2]float64{{0.05, 0.3}, {0.4, 0.1}}, small: 0.3}
+	shares := [2]float64{0.3, 0.7}
+	for _, first := range []float64{0.5, 0.2} {
+		q, drawn := w.question(), [2]float64{first, 1 - first}
+		q.Missing, q.Rarest = true, 1/first
+		logged := 0.0
+		for part := range 2 {
+			logged += shares[part] * drawn[1-part] * (w.mean(part, part) - w.mean(part, 1-part))
+		}
+		want := w.gains()
+		want[0] = logged
+		for part := range 2 {
+			for arm := range 2 {
+				for _, events := range []bool{true, false} {
+					cells, lost := make([]float64, q.Cells()), 0.0
+					for k, v := range w.cells(1e9, nil) {
+						a := k / (2 * q.perStratum())
+						cells[q.Exit(a, 0, 0, 0)+k%(2*q.perStratum())] = 2 * v * drawn[a]
+					}
+					from := q.Exit(arm, part, 0, 0)
+					for k := from; k < from+q.perStratum(); k++ {
+						if dead := k != q.End(arm, part); dead == events {
+							lost, cells[k] = lost+cells[k], 0
+						}
+					}
+					for i, g := range q.Gains(cells, []int{0, 1}, lost, 0) {
+						if !(g.Lower <= want[i]+1e-9 && want[i] <= g.Upper+1e-9) {
+							t.Errorf("arm %d has %v of persons, of arm %d in part %d the missing have an event: %v; gain %d lies in [%v, %v], and is %v", 0, first, arm, part, events, i, g.Lower, g.Upper, want[i])
+						}
+					}
+				}
+			}
 		}
 	}
 }
