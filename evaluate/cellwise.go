@@ -141,7 +141,7 @@ func (m DPIS) byCells(method string, p Public, of vouched, policies [][]float64,
 	q := cellQuestion{public: p, answers: p.byCells(policies)}
 	q.cells = scalar.Cells{
 		Public: p.numbers(), Range: of.within, Cells: max(p.Behavior.States, 1), Actions: p.Behavior.Actions,
-		Answers: together, SelfNormalised: of.selfNormalised,
+		Answers: together, SelfNormalised: of.selfNormalised, Complete: p.Complete,
 	}
 	pure := q
 	pure.cells.Laplace, pure.cells.Noise = true, p.laplaceScale()

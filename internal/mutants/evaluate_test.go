@@ -72,6 +72,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"int64(before) >= l.Decisions-1 {", "int64(before) >= l.Decisions {"}}},
 		{name: "what is missing is not counted", in: "evaluate/internal/scalar", by: "evaluate/internal/truthbench", run: "HoldOn",
 			edits: edits{{"max(ends[0]-low, 0), max(high-ends[1], 0)", "0 * low, 0 * high"}}},
+		{name: "whoever is missing is spread over cells and actions", in: "evaluate/internal/scalar", run: "HoldWhoeverIsMissing",
+			edits: edits{{"enough && !v.Complete {", "enough && v.Complete {"}}},
 		{name: "boosted trees begin at nothing", in: "rl/policy", run: "ExportedPoliciesPredict",
 			edits: edits{{"copy(p, b.scores)", "clear(p)"}}},
 		{name: "what a design never draws taken for drawn", in: "rl/policy", run: "RatioBound",

@@ -132,31 +132,39 @@ func (v *view) cellAt(cell int, side float64) float64 {
 	return at
 }
 
-// nowhere is what persons in no cell may be worth.
-func (v *view) nowhere(side float64) float64 {
-	if v.of.Difference && v.of.Logged != 0 {
-		return side
-	}
-	most := worst(v.of.Logged, side)
-	for cell := range v.in {
-		at := 0.0
+// nowhere is what a person in no cell can make of the part that is divided by counts, seen from a side, if all
+// of them took the action in the cell where that is most, and how it follows from the mean there and from
+// how many are in the cell for one who took the action.
+type nowhere struct{ at, byMean, byRatio float64 }
+
+// lost finds the bin where that is most.
+func (v *view) lost(side float64) (most nowhere, cell, action int) {
+	for c, n := range v.in {
+		all := 0.0
 		for a := range v.Actions {
-			at += worst(v.weight(cell, a), side)
+			all += side * worst(v.weight(c, a), side)
 		}
-		most = side * max(side*most, side*at)
+		for a := range v.Actions {
+			x, w := nowhere{at: all}, side*v.weight(c, a)
+			if count, mean, enough := v.bin(c, a); enough && !v.Complete {
+				m, r := min(max(mean, 0), 1), max(n/count, 1)
+				if x = (nowhere{all + w*(1-m)*(r-1), -w * (r - 1), w * (1 - m)}); w < 0 {
+					x = nowhere{all - w*m*(r-1), -w * (r - 1), -w * m}
+				}
+			}
+			if x.at > most.at {
+				most, cell, action = x, c, a
+			}
+		}
 	}
-	return most
+	return nowhere{side * most.at, side * most.byMean, side * most.byRatio}, cell, action
 }
 
 // end is a limit to a side, -1 or 1. Every mass moves it by its influence, in all a sum whose
 // variance follows from the masses and their noise.
 func (v *view) end(side float64) end {
-	none := v.nowhere(side)
-	nowhere := none // of the part that is divided by counts
-	if v.of.Logged != 0 {
-		nowhere = none - v.of.Logged*v.loggedNowhere(side)
-	}
-	level := v.sums.Nowhere * nowhere
+	lost, where, what := v.lost(side)
+	level := v.sums.Nowhere * lost.at
 	at := make([]float64, len(v.in))
 	for cell, n := range v.in {
 		at[cell] = v.cellAt(cell, side)
@@ -183,12 +191,20 @@ func (v *view) end(side float64) end {
 				ratio = w * max(n/count, 1)
 				out.margin += math.Abs(w*(0.5-m)) * bend(v.noise, count, n, others) / v.total
 			}
-			about := at[cell] - level
-			add(v.sums.Gained[cell][a], about+ratio*(1-m)+v.of.Logged*(1-mean))
+			about, turn := at[cell]-level, 0.0
+			if cell == where && lost.byRatio != 0 {
+				own, _, _ := v.bin(cell, what)
+				share := max(v.sums.Nowhere, 0) / own
+				if about += share * lost.byRatio; a == what {
+					about -= share * (lost.byRatio*max(n/own, 1) + lost.byMean*m)
+					turn = share * lost.byMean
+				}
+			}
+			add(v.sums.Gained[cell][a], about+turn+ratio*(1-m)+v.of.Logged*(1-mean))
 			add(v.sums.Missed[cell][a], about-ratio*m-v.of.Logged*mean)
 		}
 	}
-	add(v.sums.Nowhere, nowhere-level+v.of.Logged*(v.loggedNowhere(side)-mean))
+	add(v.sums.Nowhere, lost.at-level+v.of.Logged*(v.loggedNowhere(side)-mean))
 	scale := v.total * v.total
 	out.private = v.sd * math.Sqrt(private/scale)
 	variance = variance/scale + allowance(v.Z(), variance/scale, out.private*out.private, v.sd*math.Sqrt(fourth)/scale)

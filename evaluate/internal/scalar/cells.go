@@ -29,6 +29,8 @@ type Cells struct {
 	Answers int
 	// SelfNormalised makes a value what it would be if what is missing were like the rest.
 	SelfNormalised bool
+	// Complete tells that nobody is missing: who is in no cell is noise.
+	Complete bool
 }
 
 // Asked is one answer: the sum over cells and actions of Weights times what the action is worth
