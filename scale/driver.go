@@ -338,6 +338,9 @@ func (r *run) round(ctx context.Context, k int, persons int64) (counts, hook.Sum
 	}
 	hash := Hash(sha256.Sum256(text))
 	parts, err := r.driver.Engine.Round(ctx, Round{Task: t, Hash: hash, Path: path, Dir: dir, Shards: r.shards, Key: r.driver.Key})
+	if !r.Files() {
+		err = r.store.told(dir, k, err)
+	}
 	if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
 		return counts{}, hook.Sum{}, err
 	}

@@ -2,7 +2,11 @@ package scale
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
 
 	"github.com/discreet-rl/discreet/internal/scan"
 )
@@ -55,4 +59,39 @@ func (p shardPlace) owns(ctx context.Context, t Task, path string) error {
 		}
 		return nil
 	})
+}
+
+// told moves what workers left for the curator beside partials into the directory of the run, where that of a check
+// takes the place of an earlier one's, and says of a failed round where it is.
+func (s store) told(from string, round int, failed error) error {
+	old, err := forCurators(s.dir)
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	for _, name := range old {
+		if round == 0 {
+			err = errors.Join(err, os.Remove(filepath.Join(s.dir, name)))
+		}
+	}
+	found, more := forCurators(from)
+	err = errors.Join(err, more)
+	for _, name := range found {
+		to := filepath.Join(s.dir, name)
+		err = errors.Join(err, os.Rename(filepath.Join(from, name), to))
+		if failed != nil && strings.HasSuffix(name, faultsSuffix) {
+			failed = fmt.Errorf("%w; %s tells the curator why", failed, to)
+		}
+	}
+	return errors.Join(failed, err)
+}
+
+// forCurators are the names of such files in a directory.
+func forCurators(dir string) (names []string, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), faultsSuffix) || strings.HasSuffix(e.Name(), remarksSuffix) {
+			names = append(names, e.Name())
+		}
+	}
+	return names, err
 }
