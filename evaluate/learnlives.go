@@ -36,7 +36,9 @@ func (q *learnQuestion) follows(m DPLearn, method string, persons int64) error {
 		return refuse(ErrPublic, "with data.outcome arms are compared within parts of the rule, as if drawn by lot there; give data.behavior as {source: design, kind: uniform, actions: %d}, or other probabilities above 0 that are the same for all", q.grid.Actions)
 	}
 	judged := p.judging(nil, persons)
-	if q.epsilons == nil && p.Privacy.NoiseFamily == "" {
+	if q.epsilons != nil {
+		judged = judged.withNoise("") // the family of draws is not that of counts
+	} else if p.Privacy.NoiseFamily == "" {
 		judged = judged.withNoise(GaussianNoise)
 	}
 	k := q.grid.Actions

@@ -100,6 +100,40 @@ func TestARuleForLivesFollowsFromItsCells(t *testing.T) {
 	}
 }
 
+// The counts have the noise that is expected to be narrowest, whatever is said of the draws: Gaussian with many bins or hardly any
+// budget. Plans follow from their releases.
+func TestCountsOfLivesHaveNoiseOfTheirOwn(t *testing.T) {
+	w := lifeWorlds()[0]
+	for _, c := range []struct {
+		bins    int
+		epsilon float64
+		want    string
+	}{{64, 1, "gaussian"}, {8, 0.001, "gaussian"}, {8, 1, "discrete_laplace"}} {
+		for _, family := range []evaluate.NoiseFamily{"", evaluate.LaplaceNoise} {
+			p := w.public(2000, c.epsilon, dp.ReplaceOne)
+			p.Privacy.NoiseFamily, p.Outcome.Ends = family, nil
+			for j := range c.bins {
+				p.Outcome.Ends = append(p.Outcome.Ends, float64(j+1)/float64(c.bins))
+			}
+			plan, r := released(t, w.learner(), p, w.draw(2000, 1), 5)
+			if err := plan.Verify(r); err != nil {
+				t.Errorf("%+v %s: %v", c, family, err)
+			}
+			again, err := evaluate.Replan(r, p.Features, p.Labels)
+			if err == nil {
+				err = again.Verify(r)
+			}
+			if err != nil {
+				t.Errorf("%+v %s, planned again: %v", c, family, err)
+			}
+			kinds := r.Disclosure.Mechanisms
+			if last := kinds[len(kinds)-1].Kind; (c.want == "gaussian") != (last == "gaussian") {
+				t.Errorf("%+v %s: mechanisms %v; want counts by %s", c, family, kinds, c.want)
+			}
+		}
+	}
+}
+
 // What cannot be learned of times is refused by name, before anything is spent.
 func TestLearningOfLivesRefuses(t *testing.T) {
 	w := lifeWorlds()[0]

@@ -74,6 +74,8 @@ func replayMutants() []mutant {
 			edits: edits{{"counts := (g.difference(arm, a, s, mine, theirs) - value) / g.all", "counts := 0 * (g.difference(arm, a, s, mine, theirs) - value) / g.all"}}},
 		{name: "learn: nobody is missing", in: "evaluate/internal/survival", run: "Gains",
 			edits: edits{{"low.value*kept - g.worst(arm)*g.missing", "low.value*kept"}}},
+		{name: "learn: counts of lives by the noise of draws", in: "evaluate", run: "CountsOfLives",
+			edits: edits{{"judged = judged.withNoise(\"\")", "_ = judged"}}},
 		{name: "learn: the missing are spread over arms", in: "evaluate/internal/survival", run: "Gains",
 			edits: edits{{"total * max(g.q.Rarest, 1)", "total"}}},
 		{name: "learn: an outlook on every second study", in: "evaluate", run: "Outlook",
