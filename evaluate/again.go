@@ -43,6 +43,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Targets    *targetsFact       `json:"targets"`
 		Anchored   bool               `json:"anchored"`
 		Forecast   string             `json:"forecast"`
+		LeftOut    string             `json:"left_out"`
 		Start      []float64          `json:"first_states"`
 		Design     *Design            `json:"design"`
 		Records    string             `json:"records"`
@@ -78,7 +79,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, EpisodeHorizon: f.Each, Episodes: f.Episodes, OneDecision: f.One,
 		Reward: f.Reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,
 		Start: f.Start, Design: f.Design, By: f.By.groups(), Complete: f.Records == "complete", Privacy: r.Privacy.guarantee(f.Xie19, f.Family),
-		Outcome: f.Outcome, BehaviorPrecision: f.Precision, byCell: f.ByCell, replanned: true, supposes: f.Forecast == "",
+		Outcome: f.Outcome, BehaviorPrecision: f.Precision, byCell: f.ByCell, replanned: true, supposes: f.Forecast == "", unsaid: f.LeftOut == "",
 	}
 	name := r.Method
 	if f.ChosenBy != "" {

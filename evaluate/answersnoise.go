@@ -184,7 +184,8 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 	if uncut {
 		whatever = ", assuming that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete); the check of the data can refute that statement but not prove it. If more weight is missing in one answer than chance explains, all intervals get a guard and notes say so."
 	}
-	s.notes = slices.Concat([]string{jointNote(len(answers), whatever)}, p.episodesNote(), p.behaviorNotes())
+	s.notes = append([]string{jointNote(len(answers), whatever)}, p.episodesNote()...)
+	s.estimated(p)
 	if slices.ContainsFunc(answers, func(a quantity) bool { return a.apart != nil }) {
 		s.notes = append(s.notes, "A contrast with a distance is estimated from the difference of weights: a decision counts by how far apart the two policies are in its state, and what was never logged can be worth no more than that. Its range is what policies at that distance can differ by.")
 	}

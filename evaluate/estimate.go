@@ -269,7 +269,8 @@ func (p Public) aboutBounds(b scalar.Bounds, largest, confounding float64, guess
 		s.expected.HalfWidth = half
 		words += fmt.Sprintf(" The expected half width follows from the guess of weights: an effective sample size of %.3g times the number of persons and a missing mass of %.3g, with weights capped at %.3g.", guess.Effective, guess.Missing, at)
 	}
-	s.notes = slices.Concat([]string{words}, p.episodesNote(), p.behaviorNotes())
+	s.notes = append([]string{words}, p.episodesNote()...)
+	s.estimated(p)
 	return s, nil
 }
 
@@ -296,6 +297,20 @@ func (p Public) episodesNote() []string {
 		return nil
 	}
 	return []string{"A person may have several episodes and counts with their mean. This equals the value per episode only if how many episodes a person has is unrelated to their outcomes. If people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is a different number, and the interval does not allow for the difference. With problem.episodes: 1 only first episodes count."}
+}
+
+// leftAlike is the public fact of limits that suppose it of those who are left out.
+const leftAlike = "alike"
+
+// estimated adds how the probabilities of logged actions are estimated, where they are, and first what their
+// limits suppose of those who are left out.
+func (s *summary) estimated(p Public) {
+	s.notes = append(s.notes, p.behaviorNotes()...)
+	if !p.estimates() || p.Complete || p.unsaid {
+		return
+	}
+	s.facts["left_out"] = leftAlike
+	s.heading = append(s.heading, p.words("Supposes that persons whose records cannot be used took actions as those of their cell did whose records can. If most of them took one action, the interval is wrong, and nothing in this release shows it; problem.records: complete states that there are none."))
 }
 
 // behaviorNotes say how the probabilities of logged actions are estimated, where they

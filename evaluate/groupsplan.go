@@ -340,7 +340,8 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 		rests = whateverWords + p.restsOn(factor)
 	}
 	joint := fmt.Sprintf("All %d intervals, one per group, hold simultaneously with 95%% probability%s. A person is in at most one group, so groups divide the error probability but not the budget.", len(p.By.Of), rests)
-	s.notes = slices.Concat([]string{p.words(joint)}, p.episodesNote(), p.behaviorNotes())
+	s.notes = append([]string{p.words(joint)}, p.episodesNote()...)
+	s.estimated(p)
 	if p.estimates() {
 		s.notes = append(s.notes, p.words("The probabilities of each group are estimated from that group alone, so they may differ between groups."))
 	}

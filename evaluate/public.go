@@ -139,6 +139,8 @@ type Public struct {
 	replanned bool
 	// supposes is that of releases whose half widths suppose weights of which nothing is known.
 	supposes bool
+	// unsaid is that of releases that do not say what limits of probabilities suppose of those left out.
+	unsaid bool
 }
 
 // clone copies what the caller could still change, so that a plan rests on the
