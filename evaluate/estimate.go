@@ -305,20 +305,19 @@ const leftAlike = "alike"
 // estimated adds how the probabilities of logged actions are estimated, where they are, and first what their
 // limits suppose of those who are left out.
 func (s *summary) estimated(p Public) {
+	if !p.estimates() {
+		return
+	}
 	s.notes = append(s.notes, p.behaviorNotes()...)
-	if !p.estimates() || p.Complete || p.unsaid {
+	if p.Complete || p.unsaid {
 		return
 	}
 	s.facts["left_out"] = leftAlike
 	s.heading = append(s.heading, p.words("Supposes that persons whose records cannot be used took actions as those of their cell did whose records can. If most of them took one action, the interval is wrong, and nothing in this release shows it; problem.records: complete states that there are none."))
 }
 
-// behaviorNotes say how the probabilities of logged actions are estimated, where they
-// are.
+// behaviorNotes say how the probabilities of logged actions are estimated.
 func (p Public) behaviorNotes() (notes []string) {
-	if !p.estimates() {
-		return nil
-	}
 	b, drawn := p.Behavior, "every decision was made"
 	if b.Once {
 		drawn = "the first decision of every episode was made"
