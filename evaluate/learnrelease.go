@@ -91,6 +91,9 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 // chargesDraws says what a drawn rule costs.
 const chargesDraws = "The rule is drawn, and the charge is epsilon and delta as a whole. In a ledger that adds up squares of mu it costs many times what Gaussian noise for the same budget does."
 
+// decidedBefore says what certificates rest on that no data show.
+const decidedBefore = "What the rule decides by must have been settled before the action was, also whether it is missing: if an action or what came of it can change that, certificates are wrong, and nothing in this release shows it."
+
 // about is what is known beforehand.
 func (q *learnQuestion) about() (summary, error) {
 	p := q.judge.public
@@ -135,9 +138,9 @@ func (q *learnQuestion) about() (summary, error) {
 	}
 	first := fmt.Sprintf("%d persons, drawn by a lot that nobody learns, are learned from: %s. The others judge it. Both have the whole budget, since a person is in one half.", q.learnOn, over)
 	s.heading = append([]string{p.words(first)}, s.heading...)
-	s.notes = append([]string{"Each interval is a 90% interval: each of its ends by itself holds with 95%. The least of the lower limits over all constant actions is one for the gain over the best of them, whichever that is. Two certificates hold together with 90%."}, s.notes[1:]...)
+	s.notes = append([]string{"Each interval is a 90% interval: each of its ends by itself holds with 95%. The least of the lower limits over all constant actions is one for the gain over the best of them, whichever that is. Two certificates hold together with 90%.", decidedBefore}, s.notes[1:]...)
 	if p.decisions() > 1 {
-		s.notes = append(s.notes, "Over several decisions weights multiply, so that a certificate may show no gain although the policy has one: the expected half widths say how wide the intervals will be. "+q.learnsBy())
+		s.notes = append(s.notes, "Over several decisions weights multiply, so that a certificate may show no gain although the policy has one: the expected half widths suppose that no weight is missing. "+q.learnsBy())
 	}
 	return s, nil
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/config"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -37,6 +39,46 @@ func readMissing(c config.Config, o *trajectory.Options) error {
 		return fmt.Errorf("%w: data.missing is %q; want reject, zero, mean, mean_of_range or indicator", config.ErrConfig, c.Data.Missing)
 	}
 	return nil
+}
+
+// decidingColumns are the observations of which a missing one does not become 0: those that number states or
+// cells, of which 0 is one, and, where nothing says what a missing one becomes, what policies read, and that by
+// which a rule is learned, probabilities are fitted or outcomes are adjusted: who is missing there may follow from
+// what came of it.
+func decidingColumns(c config.Config, policies ...policy.Policy) (names []string) {
+	if missingRule(c) != "zero" {
+		return nil
+	}
+	b := c.Data.Behavior
+	if b != nil && b.Column != "" {
+		names = append(names, b.Column)
+	}
+	for _, t := range policiesAsked(c) {
+		if t.Column != "" {
+			names = append(names, t.Column)
+		}
+	}
+	f := c.Features
+	if f != nil && f.Column != "" {
+		names = append(names, f.Column)
+	}
+	if c.Data.Missing != "" {
+		return names
+	}
+	for _, p := range policies {
+		names = append(names, columnsOf(p)...)
+	}
+	m, err := evaluate.MethodNamed(c.Method.Name)
+	if decides := err == nil && (m.Learns || m.NeedArms) || b != nil && b.By != ""; decides && f != nil {
+		names = append(names, f.Names...)
+	}
+	return names
+}
+
+// decides tells whether there are such observations.
+func decides(c config.Config) bool {
+	read := c.Data.Behavior != nil && c.Data.Behavior.Path != "" || slices.ContainsFunc(policiesAsked(c), func(t config.Target) bool { return t.Path != "" })
+	return decidingColumns(c) != nil || read && repairs(c) && c.Data.Missing == ""
 }
 
 // checkMeans asks for the public mean of every observation before the data are

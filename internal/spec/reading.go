@@ -72,6 +72,7 @@ func readingOptions(c config.Config, p evaluate.Public, behaviour policy.Policy,
 		o.Repair = true
 	}
 	o.Whole = slices.Concat(probabilityColumns(c), groupColumn(c), outcomeColumns(c))
+	o.Deciding = decidingColumns(c, append(Policies(p), behaviour)...)
 	if err := readRewards(c, &o); err != nil {
 		return o, err
 	}

@@ -92,6 +92,9 @@ func observationWords(c config.Config) string {
 		return middleWords + ", and an indicator, where one is read, says that it was missing"
 	}
 	words := "a missing observation becomes 0"
+	if decides(c) {
+		words += ", or has its episode left out where it is the number of a state or a cell, or what is decided, fitted or adjusted by"
+	}
 	if repairs(c) && encodesObservation(c) {
 		words += ", an episode with a missing word in an observation that is read by a vocabulary, as number for word, is left out"
 	}

@@ -203,8 +203,10 @@ func checkViolation(r *evaluate.Release, v any) error {
 		for _, c.Data.Missing = range []string{"", "zero", "mean", "mean_of_range", "indicator", "reject"} {
 			for _, c.Problem.Reward.Outside = range []string{"", "clip", "reject"} {
 				for _, c.Data.Encode = range []map[string]config.Vocabulary{nil, {"any": {}}} {
-					if words := spec.ViolationWords(c); words != "" && v == words {
-						return nil
+					for _, c.Features = range []*feature.Spec{nil, {Column: "any"}} {
+						if words := spec.ViolationWords(c); words != "" && v == words {
+							return nil
+						}
 					}
 				}
 			}

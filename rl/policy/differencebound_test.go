@@ -61,7 +61,7 @@ func TestBoundDifferenceHolds(t *testing.T) {
 				}
 			}
 		}
-		if bound.Weight > 0 && (math.Abs(bound.Weight-most) > 1e-8*most || math.Abs(bound.Square-square) > 1e-8*square || math.Abs(bound.Spread-spread) > 1e-8*square) {
+		if bound.Weight > 0 && (math.Abs(bound.Weight-most) > 1e-8*most || math.Abs(bound.Square-square) > 1e-8*max(square, 1e-6) || math.Abs(bound.Spread-spread) > 1e-8*max(square, 1e-6)) {
 			t.Errorf("%+v; want the largest weight %v, and mean squares %v and %v", bound, most, square, spread)
 		}
 	})

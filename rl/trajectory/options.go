@@ -223,6 +223,9 @@ type Options struct {
 	// Whole names those of Observations in which no value is replaced: one that is
 	// missing is a violation, as in a column of probabilities.
 	Whole []string
+	// Deciding names those of Observations in which 0 may mean something, such as a state, so that
+	// it does not stand for one that is missing ([MissingZero]): that is a violation.
+	Deciding []string
 
 	// Horizon is the most decisions that a person contributes, over all their
 	// episodes; 0 means no cap. The first ones are kept, by the person's own

@@ -41,6 +41,8 @@ func (c *checker) observed(block int, values []float64, row int) {
 			c.refuse(at, name, c.s.isMissing(), "fill it in, leave the column out, or say in data.missing what it becomes")
 		case o.Missing == trajectory.MissingZero && c.s.bound.stands(i%w):
 			c.fault(at, name, c.s.isMissing(), "fill it in, or give the column a public number in data.means (data.missing: mean); 0 may stand for a word of its vocabulary", trajectory.ErrValue)
+		case o.Missing == trajectory.MissingZero && slices.Contains(o.Deciding, c.s.ep.Columns[i%w]):
+			c.fault(at, name, c.s.isMissing(), "fill it in, or say what it becomes (data.missing: mean, mean_of_range or indicator); 0 would be a state, or decide", trajectory.ErrValue)
 		case o.Missing == trajectory.MissingMean:
 			if _, ok := o.Means[c.s.ep.Columns[i%w]]; !ok {
 				c.refuse(at, name, "is missing, and the column has no public mean", "give the column's public mean")
