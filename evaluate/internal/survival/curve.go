@@ -144,7 +144,7 @@ func (a arm) bounds(low, high *path, cause int) (least, leastSlope, most, mostSl
 	least, leastSlope = make([]float64, low.known+1), make([]float64, (low.known+1)*n)
 	most, mostSlope = make([]float64, low.known+1), make([]float64, (low.known+1)*n)
 	for j := range low.known {
-		risk, gone, own := high.risk[j], a.at(j, 0), a.at(j, cause)
+		risk, gone, own := high.risk[j], max(a.at(j, 0), 0), a.at(j, cause) // noise may make it negative
 		others := -own
 		for c := 1; c <= a.causes; c++ {
 			others += a.at(j, c)

@@ -347,3 +347,21 @@ func TestWeightsByInverseCensoringAreTheStrata(t *testing.T) {
 		}
 	}
 }
+
+// TestFewerThanNobodyCensored: where noise makes the count of the censored negative, the most that an incidence may
+// be is as if nobody was: with all of another cause at the end it would divide by 0 otherwise.
+func TestFewerThanNobodyCensored(t *testing.T) {
+	q := flatQuestion(1, 3, 2, 0.05, true)
+	cells := make([]float64, q.Cells())
+	cells[q.Exit(0, 0, 0, 1)], cells[q.Exit(0, 0, 1, 2)], cells[q.Exit(0, 0, 2, 2)] = 4, 5, 2
+	cells[q.Exit(0, 0, 2, 0)] = -1
+	cells[q.End(0, 0)] = 1
+	few := q.Estimate(cells).Arms[0].Incidence[0]
+	cells[q.Exit(0, 0, 2, 0)], cells[q.End(0, 0)] = 0, 0
+	none := q.Estimate(cells).Arms[0].Incidence[0]
+	for j := range q.Bins {
+		if !(few.Upper[j] >= none.Upper[j]-0.01) || !(few.Values[j] <= few.Upper[j]) {
+			t.Errorf("bin %d: at most %v with fewer than nobody censored, and %v with nobody", j, few.Upper[j], none.Upper[j])
+		}
+	}
+}
