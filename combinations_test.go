@@ -39,8 +39,8 @@ var (
 	features  = []string{"{kind: tabular, states: 4, column: obs_x}", "{kind: columns, names: [obs_x], low: [0], high: [3]}", "{kind: columns, names: [obs_x, obs_y], low: [0, 0], high: [3, 1], intercept: true}"}
 )
 
-// drawn is a configuration of a method.
-func drawn(r *rand.Rand, m evaluate.Method) string {
+// drawn is a configuration of a method, of data of so many persons.
+func drawn(r *rand.Rand, m evaluate.Method, persons int) string {
 	one := func(of []string) string { return of[r.IntN(len(of))] }
 	var b strings.Builder
 	add := func(format string, a ...any) { fmt.Fprintf(&b, format+"\n", a...) }
@@ -87,7 +87,7 @@ func drawn(r *rand.Rand, m evaluate.Method) string {
 	case target == "groups" || target == "fixed" && !replace:
 		add("by: {%s}", by)
 	case target == "fixed":
-		add("by: {%s, group: fixed, persons: {0: 20, 1: 20}}", by)
+		add("by: {%s, group: fixed, persons: {0: %d, 1: %d}}", by, persons/2, persons/2)
 	}
 	if features != "" {
 		add("features: %s", features)
@@ -97,9 +97,8 @@ func drawn(r *rand.Rand, m evaluate.Method) string {
 	} else {
 		add("data: {path: log.csv, %s%s}", one(anyData), one(anyViolation))
 	}
-	persons := 40
 	if strings.Contains(privacy, "unit: episode") && !times {
-		persons = 60
+		persons += persons / 2 // every second one has two episodes
 	}
 	if times {
 		add("problem: {persons: %d}", persons)
@@ -149,7 +148,7 @@ func TestWhateverIsCombinedIsRefusedOrProven(t *testing.T) {
 	for _, m := range evaluate.Methods() {
 		r := rand.New(rand.NewPCG(combinationSeed, uint64(len(m.Name))<<8|uint64(m.Name[len(m.Name)-1])))
 		for i := range combinations {
-			text := drawn(r, m)
+			text := drawn(r, m, 40)
 			c, err := discreet.Parse("drawn.yaml", []byte(text))
 			if err != nil {
 				t.Fatalf("%v:\n%s", err, text)

@@ -23,6 +23,10 @@ type Groups struct {
 	// of the same group, so that groups and their sizes are not protected. Without it a
 	// person may change group, and sizes are paid for.
 	Fixed bool
+
+	// counts tells that an answer about groups counts, with noise, whoever's group cannot be read, and
+	// uncounted is that of releases that did not.
+	counts, uncounted bool
 }
 
 // Group is one of several groups of persons.
@@ -145,7 +149,7 @@ func (g Groups) places(d *trajectory.Dataset) ([]int, error) {
 	return g.Members(d)
 }
 
-// names tells that all rows of a person name one group, listed or not.
+// names tells that all rows of a person name one group, listed or not: the group of others cannot be read.
 func (g Groups) names(d *trajectory.Dataset, person int) bool {
 	column := d.Column(g.Column)
 	from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
@@ -187,6 +191,8 @@ type groupsFact struct {
 	Groups []groupFact `json:"groups"`
 	// Group is "fixed", "may_change", or "" under AddRemoveOne.
 	Group string `json:"group,omitempty"`
+	// Unread is "counted" where the sizes of groups count those whose group cannot be read.
+	Unread string `json:"unread,omitempty"`
 }
 
 type groupFact struct {
@@ -200,6 +206,8 @@ type groupFact struct {
 const (
 	groupFixed     = "fixed"
 	groupMayChange = "may_change"
+
+	unreadCounted = "counted"
 )
 
 func (p Public) groupsFact() *groupsFact {
@@ -212,6 +220,9 @@ func (p Public) groupsFact() *groupsFact {
 	}
 	if p.By.Fixed {
 		f.Group = groupFixed
+	}
+	if p.By.counts {
+		f.Unread = unreadCounted
 	}
 	for _, a := range p.By.Of {
 		one := groupFact{Name: a.Name, Number: a.Number, Guess: a.Persons}
@@ -228,7 +239,7 @@ func (f *groupsFact) groups() *Groups {
 	if f == nil {
 		return nil
 	}
-	g := &Groups{Column: f.Column, Fixed: f.Group == groupFixed}
+	g := &Groups{Column: f.Column, Fixed: f.Group == groupFixed, uncounted: f.Unread == ""}
 	for _, a := range f.Groups {
 		g.Of = append(g.Of, Group{a.Name, a.Number, a.Persons + a.Guess})
 	}

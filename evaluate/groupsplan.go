@@ -10,6 +10,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -20,6 +21,7 @@ type groupPart struct {
 	// moves tells that a replaced person may leave the group, or enter it, and guessed
 	// that the number of persons is a guess.
 	moves, guessed bool
+	unread         float64 // standard deviation of the number of those whose group cannot be read
 }
 
 // across is by how much noise grows where two sums change.
@@ -59,12 +61,22 @@ func (s groupPart) some() bool { return s.intervals > 0 }
 // grouped plans one release for several groups: that of each is a release of its own,
 // and one person touches one of them, or two where persons may change group, so that the
 // whole costs what one costs. The event is that of a single Gaussian release at the
-// budget's mu, of which the stages of the groups a person touches are no more than parts.
+// budget's mu, of which the stages of the groups a person touches are no more than parts. Whoever's group
+// cannot be read is in none: they are one more part, which is counted.
 func (p Public) grouped(method string, m Estimator) (draft, error) {
+	p = p.counting()
 	parts, drawn := make([]*Plan, len(p.By.Of)), dp.Composed{}
+	unread, err := p.unread()
+	if err != nil {
+		return draft{}, err
+	}
+	sd := 0.0
+	if unread != nil {
+		sd = unread.SD()
+		drawn.Events = append(drawn.Events, unread.Event())
+	}
 	for i, a := range p.By.Of {
-		var err error
-		if parts[i], err = m.Plan(p.group(i)); err != nil {
+		if parts[i], err = m.Plan(p.group(i, sd)); err != nil {
 			return draft{}, fmt.Errorf("by: %s: %w", a.Name, err)
 		}
 		if parts[i].bounds == nil {
@@ -81,6 +93,44 @@ func (p Public) grouped(method string, m Estimator) (draft, error) {
 		outcome: func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) },
 		summary: p.aboutGroups(parts), drawn: drawn, estimates: true, lowers: true, needsEnds: parts[0].needsEnds,
 	}, nil
+}
+
+// unread is an empty count of those whose group cannot be read; nil where they are not counted.
+func (p Public) unread() (*mechanism.Histogram, error) {
+	if !p.By.counts {
+		return nil, nil
+	}
+	alone, noise := *p.Privacy, 1.0
+	if alone.Adjacency == dp.ReplaceOne {
+		alone.Adjacency, noise = dp.AddRemoveOne, across
+	}
+	whole, err := multipliers(alone, 1)
+	if err != nil {
+		return nil, err
+	}
+	return mechanism.NewHistogram(1, noise*whole[0], dp.AddRemoveOne, p.Privacy.noise())
+}
+
+// addUnread adds the noisy number of those whose group cannot be read to the size of each group, and makes its
+// estimate again, which is post-processing.
+func (p Public) addUnread(parts []*Plan, found []*Release, persons int64, src *noise.Source) error {
+	count, err := p.unread()
+	if count == nil || err != nil {
+		return err
+	}
+	noisy, err := mechanism.Total(count, int(persons), func(int) error { return count.Add(0) }, src)
+	if err != nil {
+		return err
+	}
+	for i, r := range found {
+		sums := *r.Diagnostics["sums"].(*scalar.Sums)
+		sums.Persons += noisy[0]
+		r.Diagnostics["sums"] = &sums
+		if found[i], err = parts[i].outcome(r); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // drawn is the release of group i. Where persons are spread over processes a sum is told
@@ -161,7 +211,7 @@ type grouping struct {
 type grouped struct {
 	of      []any // nil where nobody is in the group
 	persons []int64
-	none    int64
+	none    int64 // in no group, and of them those alone whose group cannot be read where these are counted
 	nobody  *trajectory.Dataset
 }
 
@@ -172,9 +222,10 @@ func (g grouping) part(d *trajectory.Dataset, rho [][]float64, alone bool) (any,
 	}
 	persons, out := make([][]int, len(g.parts)), grouped{make([]any, len(g.parts)), make([]int64, len(g.parts)), 0, d.Nobody()}
 	for person, i := range members {
-		if i >= 0 {
+		switch {
+		case i >= 0:
 			persons[i] = append(persons[i], person)
-		} else {
+		case g.public.By.Fixed || !g.public.By.names(d, person):
 			out.none++
 		}
 	}
@@ -268,6 +319,9 @@ func (g grouping) bind(ctx context.Context, all any) (draw, error) {
 				return nil, err
 			}
 		}
+		if err := g.public.addUnread(g.parts, found, a.none, src); err != nil {
+			return nil, err
+		}
 		return g.public.together(g.parts, found)
 	}, nil
 }
@@ -345,11 +399,14 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 	if p.estimates() {
 		s.notes = append(s.notes, p.words("The probabilities of each group are estimated from that group alone, so they may differ between groups."))
 	}
-	nobody := "is in no group, and no answer is about them."
-	if p.By.Fixed {
-		nobody = "adds nothing to any group; the interval of the group whose public size counts them allows for whatever they would have added."
+	nobody := "A person whose rows name two groups or an unlisted value, or who has no row that can be read, is in no group, and no answer is about them."
+	switch {
+	case p.By.counts:
+		nobody = "A person whose rows name two groups, or who has no row that can be read, is counted with noise, and every interval allows for any of them in any group. A person whose rows name a number that by does not list is in none."
+	case p.By.Fixed:
+		nobody = "A person whose rows name two groups or an unlisted value, or who has no row that can be read, adds nothing to any group; the interval of the group whose public size counts them allows for whatever they would have added."
 	}
-	s.notes = append(s.notes, p.words("A person is in the group that all of their rows name, those of episodes that were left out among them. A person whose rows name two groups or an unlisted value, or who has no row that can be read, "+nobody))
+	s.notes = append(s.notes, p.words("A person is in the group that all of their rows name, those of episodes that were left out among them. "+nobody))
 	if _, guarded := parts[0].Facts["tier"]; guarded {
 		s = s.and(tier{number: 2, why: fewInGroup}.summary(p, nil))
 	}

@@ -240,13 +240,21 @@ func (p Public) withEpsilon(epsilon float64) Public {
 	return p
 }
 
-// group is the plan's facts for one group alone.
-func (p Public) group(i int) Public {
+// counting is a copy in which whoever's group cannot be read counts in all groups: they may be in any.
+func (p Public) counting() Public {
+	p = p.clone()
+	p.By.counts = !p.By.Fixed && !p.By.uncounted && !p.Complete
+	return p
+}
+
+// group is the plan's facts for one group alone, to whose size that of those whose group cannot be read is
+// added, with noise of such a standard deviation.
+func (p Public) group(i int, unread float64) Public {
 	q := p.clone()
 	q.By = nil
 	q.Persons = p.By.size(i, p.Persons)
 	q.Privacy.LargeDelta = true // delta is held against all persons
-	q.share = groupPart{intervals: len(p.By.Of), guessed: !p.By.Fixed, moves: p.Privacy.Adjacency == dp.ReplaceOne && !p.By.Fixed}
+	q.share = groupPart{intervals: len(p.By.Of), guessed: !p.By.Fixed, moves: p.Privacy.Adjacency == dp.ReplaceOne && !p.By.Fixed, unread: unread}
 	if q.share.moves {
 		q.Privacy.Adjacency = dp.AddRemoveOne
 	}

@@ -47,6 +47,9 @@ type Bounds struct {
 	Answers int
 	// OneSided says that each end by itself fails with 5%, whatever other intervals do.
 	OneSided bool
+	// Unread is the standard deviation of the noise in the number of those who may be among the persons,
+	// or not, and who count as persons of whom all is missing; 0 where there are none.
+	Unread float64
 }
 
 // rare is how many persons whom the data happen not to show each end allows for:
@@ -145,12 +148,19 @@ func (b Bounds) ExpectedMean() (float64, error) {
 		return 0, err
 	}
 	persons := float64(b.Public.Persons)
-	noisy := mechanism.NoisyPair{Count: persons, SD: m.SD()}
+	noisy := mechanism.NoisyPair{Count: persons, SD: b.sd(m)}
 	return b.Range.Width() * b.margin(noisy, 0.5, persons/2, persons, 1), nil
 }
 
 func (b Bounds) diagnostics() overlap {
 	return overlap{public: b.Public, cap: b.Caps.At(0).Max, noise: b.Noise}
+}
+
+// sd are the standard deviations of the noise in sums and in the number of persons.
+func (b Bounds) sd(m *mechanism.Pair) mechanism.PairSD {
+	sd := m.SD()
+	sd.Count = math.Hypot(sd.Count, b.Unread)
+	return sd
 }
 
 func (b Bounds) pair(cap float64) (*mechanism.Pair, error) {
@@ -400,7 +410,7 @@ func (b Bounds) Again(e *Estimate) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	noisy := e.Sums.pair(m.SD())
+	noisy := e.Sums.pair(b.sd(m))
 	if b.Public.Adjacency == dp.ReplaceOne && noisy.Count != float64(b.Public.Persons) {
 		return nil, fmt.Errorf("diagnostics.sums.count is %v; want %d, which is public", noisy.Count, b.Public.Persons)
 	}
