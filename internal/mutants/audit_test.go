@@ -54,6 +54,8 @@ func auditMutants() []mutant {
 			edits: edits{{"skipping: k > 0}", "skipping: k < 0}"}, {"	if !s.newNames(x) {\n\t\treturn false\n\t}\n", "	s.newNames(x)\n"}}},
 		{name: "audit: put together by episode in memory", in: "rl/trajectory/file", by: reading, run: read,
 			edits: edits{{"k.memory.Add(e)", "e.Person = e.Number\n\tk.memory.Add(e)"}}},
+		{name: "an episode without a place comes last", in: "rl/trajectory/internal/ingest", by: "rl/trajectory/file", run: "RowsInAnyOrder",
+			edits: edits{{"first, second := g.placed(a, steps), g.placed(b, steps)", "first, second := true, true"}}},
 		{name: "audit: the horizon is not enforced where all is well", in: "rl/trajectory/internal/ingest", run: "CapsWhereNothingIsWrong",
 			edits: edits{{"o.Horizon > 0 && n > o.Horizon-t.decisions || ", ""}}},
 		{name: "audit: the horizon is not enforced", in: "rl/trajectory/internal/ingest", by: reading, run: read,

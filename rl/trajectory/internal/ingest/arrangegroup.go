@@ -3,7 +3,10 @@ package ingest
 import (
 	"bytes"
 	"encoding/binary"
+	"math"
 	"slices"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // row is one that is put in order: its key holds the ids of its person and its episode and
@@ -79,6 +82,16 @@ func (g *group) episode(i int) []byte {
 	return id
 }
 
+// placed tells that steps say where an episode stands among those of its person: all are numbers, and the first one,
+// where decisions are counted, is where counting starts. Its rows are in the order of their ranks.
+func (g *group) placed(e span, steps trajectory.Steps) bool {
+	first, last := g.at(e.from).step(), g.at(e.to-1).step()
+	return finite(first) && finite(last) && (steps.Rising() || first == float64(steps.From))
+}
+
+// step is that of a row, the first number of what is kept of it.
+func (r row) step() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(r.record)) }
+
 // first is the rank of an episode's first step.
 func (g *group) first(e span) []byte {
 	_, _, rank := g.at(e.from).ids()
@@ -86,9 +99,21 @@ func (g *group) first(e span) []byte {
 }
 
 // arrange puts episodes in the order of their first steps; where these are equal, they stay
-// in the order of their ids.
-func (g *group) arrange() {
-	slices.SortStableFunc(g.episodes, func(a, b span) int { return bytes.Compare(g.first(a), g.first(b)) })
+// in the order of their ids. An episode whose steps do not say where it stands cannot be used, and comes first: it may
+// be the one that counts, and a later one must not take its place.
+func (g *group) arrange(steps trajectory.Steps) {
+	slices.SortStableFunc(g.episodes, func(a, b span) int {
+		first, second := g.placed(a, steps), g.placed(b, steps)
+		switch {
+		case first && second:
+			return bytes.Compare(g.first(a), g.first(b))
+		case first:
+			return 1
+		case second:
+			return -1
+		}
+		return 0
+	})
 	for _, e := range g.episodes {
 		for i := e.from; i < e.to; i++ {
 			g.order = append(g.order, i)
