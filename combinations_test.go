@@ -133,7 +133,7 @@ func combined(t *testing.T, dir string) {
 			}
 		}
 	}
-	const step = `{"kind": "tree", "inputs": ["step"], "precision": "float64", "nodes": [{"input": "step", "threshold": 0.5, "left": 1, "right": 2}, {"probs": [0.9, 0.1]}, {"probs": [0.2, 0.8]}]}`
+	const step = `{"kind": "tree", "inputs": ["obs_x"], "precision": "float64", "nodes": [{"step": true, "threshold": 0.5, "left": 1, "right": 2}, {"probs": [0.9, 0.1]}, {"probs": [0.2, 0.8]}]}`
 	const even = "0.5,0.5\n0.5,0.5\n0.5,0.5\n0.5,0.5\n"
 	for name, text := range map[string]string{"log.csv": log.String(), "follow.csv": follow.String(), "b.csv": even, "pi.csv": "0.9,0.1\n0.4,0.6\n0.2,0.8\n0,1\n", "step.json": step} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -40,7 +40,7 @@ func TestAPolicyByStepIsItsColumn(t *testing.T) {
 	for name, parts := range map[string][4]strings.Builder{"sorted.csv": sorted, "apart.csv": apart, "steps.csv": steps} {
 		write(name, header+parts[0].String()+parts[1].String()+parts[2].String()+parts[3].String())
 	}
-	write("step.json", `{"kind": "tree", "inputs": ["obs_x", "step"], "precision": "float64", "nodes": [{"input": "step", "threshold": 0.5, "left": 1, "right": 2},
+	write("step.json", `{"kind": "tree", "inputs": ["obs_x"], "precision": "float64", "nodes": [{"step": true, "threshold": 0.5, "left": 1, "right": 2},
 		{"probs": [0.9, 0.1]}, {"input": "obs_x", "threshold": 0.5, "left": 3, "right": 4}, {"probs": [0.2, 0.8]}, {"probs": [0.65, 0.35]}]}`)
 	value := func(data, target, method, privacy string) float64 {
 		t.Helper()

@@ -72,7 +72,7 @@ func (q *learnQuestion) learnsBy() string {
 	if q.table != nil {
 		apart := ", the same at all decisions"
 		if q.byStep {
-			apart = " and with each number of decisions left (step counts them from 0)"
+			apart = " and with each number of decisions left (step counts those before)"
 		}
 		return "The policy is the best in a model of what follows each action in each state" + apart + ", made of noisy counts. It supposes that the state says all that matters; the certificates do not."
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/discreet-rl/discreet/evaluate/internal/rule"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
@@ -38,11 +37,7 @@ func (q *learnQuestion) policy(sums [][]float64) PolicyFile {
 	if q.scores {
 		return q.linearPolicy(sums)
 	}
-	f := PolicyFile{Schema: "discreet/policy/v1", Kind: "tree", Inputs: q.names, Precision: "float64", Nodes: q.rule(sums)}
-	if q.byStep && slices.ContainsFunc(f.Nodes, func(n policy.Node) bool { return n.Input == rule.Step }) {
-		f.Inputs = append(slices.Clone(f.Inputs), rule.Step)
-	}
-	return f
+	return PolicyFile{Schema: "discreet/policy/v1", Kind: "tree", Inputs: q.names, Precision: "float64", Nodes: q.rule(sums)}
 }
 
 // policy is what the file describes.

@@ -119,7 +119,7 @@ def follower(policy, columns):
     def one(row):
         node = policy["nodes"][0]
         while "probs" not in node:
-            node = policy["nodes"][node["left" if row[columns.index(node["input"])] <= node["threshold"] else "right"]]
+            node = policy["nodes"][node["left" if row[columns.index(node.get("input", "step"))] <= node["threshold"] else "right"]]
         return int(np.argmax(node["probs"]))
 
     return lambda x: np.array([one(row) for row in x])

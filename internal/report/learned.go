@@ -44,8 +44,8 @@ func Rule(r *evaluate.Release) []RuleLine {
 			depth++
 		}
 		at := parameter(*n.Threshold)
-		write(n.Left, depth, fmt.Sprintf("if %s is at most %s: ", n.Input, at))
-		write(n.Right, depth, fmt.Sprintf("if %s is above %s: ", n.Input, at))
+		write(n.Left, depth, fmt.Sprintf("if %s is at most %s: ", askedFor(n), at))
+		write(n.Right, depth, fmt.Sprintf("if %s is above %s: ", askedFor(n), at))
 	}
 	write(0, 0, "")
 	return out
@@ -70,9 +70,9 @@ func inState(nodes []policy.Node, state float64, names []string) string {
 	at, before, first := 0, "", 0.0
 	for nodes[at].Threshold != nil {
 		switch n := nodes[at]; {
-		case n.Input == stepInput:
+		case n.Step:
 			last := math.Floor(*n.Threshold)
-			before += fmt.Sprintf("%s up to %s %v, ", action(nodes[n.Left].Probs, names), stepInput, last)
+			before += fmt.Sprintf("%s up to step %v, ", action(nodes[n.Left].Probs, names), last)
 			at, first = n.Right, last+1
 		case state <= *n.Threshold:
 			at = n.Left
@@ -82,13 +82,18 @@ func inState(nodes []policy.Node, state float64, names []string) string {
 	}
 	text := before + action(nodes[at].Probs, names)
 	if first > 0 {
-		text += fmt.Sprintf(" from %s %v on", stepInput, first)
+		text += fmt.Sprintf(" from step %v on", first)
 	}
 	return text
 }
 
-// stepInput is the input of a tree that is the number of the decision.
-const stepInput = "step"
+// askedFor is what a question is about.
+func askedFor(n policy.Node) string {
+	if n.Step {
+		return "step"
+	}
+	return n.Input
+}
 
 func action(probs []float64, names []string) string {
 	for a, p := range probs {

@@ -69,7 +69,7 @@ func (f forest) Actions() int {
 func (f forest) Columns() []string { return f.trees[0].Columns() }
 
 // ReadsStep reports whether what is done may depend on how many decisions an episode had before.
-func (f forest) ReadsStep() bool { return f.trees[0].ReadsStep() }
+func (f forest) ReadsStep() bool { return slices.ContainsFunc(f.trees, tree.ReadsStep) }
 
 // MaxProb is at least the largest probability.
 func (f forest) MaxProb() float64 {
@@ -88,7 +88,9 @@ func (f forest) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err := needActions(d); err != nil {
 		return nil, err
 	}
-	in, err := f.trees[0].bind(d)
+	of := f.trees[0].inputs
+	of.step = f.ReadsStep()
+	in, err := of.bind(d)
 	if err != nil {
 		return nil, err
 	}

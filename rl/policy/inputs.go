@@ -1,42 +1,14 @@
 package policy
 
 import (
-	"slices"
-
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// stepInput is the input of a tree that is no column: the number of the decision in its episode, from 0.
-const stepInput = "step"
-
-// inputs are what a tree asks about: columns as they are and, last, the number of the decision.
+// inputs are what a tree asks about: columns as they are and, after these, the number of the decision.
 type inputs struct {
 	raw  feature.Raw
-	step bool
-}
-
-func newInputs(names []string) (in inputs, err error) {
-	columns := slices.Clone(names)
-	if i := slices.Index(columns, stepInput); i >= 0 {
-		in.step, columns = true, slices.Delete(columns, i, i+1)
-		if len(columns) == 0 {
-			return in, nil
-		}
-	}
-	if slices.Contains(columns, stepInput) {
-		columns = names // repeated, which is refused
-	}
-	in.raw, err = feature.NewRaw(columns)
-	return in, err
-}
-
-// index is the place of an input; -1 of any other name.
-func (in inputs) index(name string) int {
-	if in.step && name == stepInput {
-		return in.raw.Dim()
-	}
-	return slices.Index(in.raw.Columns(), name)
+	step bool // whether the number is asked for
 }
 
 // Columns names the observation columns that the policy reads.
@@ -58,9 +30,10 @@ type boundInputs struct {
 }
 
 // at are the inputs of a row; false where an observation is missing.
-func (b boundInputs) at(row int) ([]float64, bool) {
+func (b *boundInputs) at(row int) ([]float64, bool) {
+	last := len(b.x) - 1
 	if b.step {
-		b.x[len(b.x)-1] = float64(decision(b.d, row))
+		b.x[last] = float64(decision(b.d, row))
 	}
-	return b.x, b.bound.Apply(b.x[:len(b.x)-1], b.d.Observation(row))
+	return b.x, b.bound.Apply(b.x[:last], b.d.Observation(row))
 }

@@ -7,16 +7,18 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // Node is a node of a decision tree: a question, or a leaf that holds the
 // probability of every action.
 type Node struct {
-	// Input is the column that is asked about, or step, the number of the decision in its
-	// episode from 0. What is not above Threshold goes to the node numbered Left, all else to
-	// Right; both come after this node.
+	// Input is the column that is asked about; with Step in its place it is the number of the
+	// decision in its episode, from 0. What is not above Threshold goes to the node numbered
+	// Left, all else to Right; both come after this node.
 	Input     string   `json:"input,omitempty"`
+	Step      bool     `json:"step,omitempty"`
 	Threshold *float64 `json:"threshold,omitempty"`
 	Left      int      `json:"left,omitempty"`
 	Right     int      `json:"right,omitempty"`
@@ -58,20 +60,20 @@ func NewTree(inputs []string, nodes []Node, single bool) (Policy, error) {
 }
 
 func newTree(names []string, nodes []Node, single, scores bool) (tree, error) {
-	in, err := newInputs(names)
+	raw, err := feature.NewRaw(names)
 	if err != nil {
 		return tree{}, err
 	}
 	if len(nodes) == 0 {
 		return tree{}, errors.New("no nodes; the first one is the root")
 	}
-	t := tree{inputs: in, float32: single, scores: scores, nodes: make([]treeNode, len(nodes))}
+	t := tree{inputs: inputs{raw: raw}, float32: single, scores: scores, nodes: make([]treeNode, len(nodes))}
 	parents := make([]int, len(nodes))
 	for i, n := range nodes {
 		if n.Probs != nil || n.Score != nil {
 			err = t.leaf(i, n)
 		} else {
-			err = t.question(i, n, parents)
+			err = t.question(i, n, names, parents)
 		}
 		if err != nil {
 			return tree{}, fmt.Errorf("node %d: %w", i, err)
@@ -86,7 +88,7 @@ func newTree(names []string, nodes []Node, single, scores bool) (tree, error) {
 }
 
 func (t *tree) leaf(i int, n Node) error {
-	if n.Input != "" || n.Threshold != nil || n.Left != 0 || n.Right != 0 {
+	if n.Input != "" || n.Step || n.Threshold != nil || n.Left != 0 || n.Right != 0 {
 		return errors.New("a leaf has probs and nothing else")
 	}
 	if t.scores != (n.Probs == nil) || t.scores != (n.Score != nil) {
@@ -113,9 +115,14 @@ func (t *tree) leaf(i int, n Node) error {
 	return nil
 }
 
-func (t *tree) question(i int, n Node, parents []int) error {
-	column := t.index(n.Input)
+func (t *tree) question(i int, n Node, names []string, parents []int) error {
+	column := slices.Index(names, n.Input)
+	if n.Step {
+		column, t.step = len(names), true
+	}
 	switch {
+	case n.Step && n.Input != "":
+		return errors.New("input and step; a question is about one of them")
 	case column < 0:
 		return fmt.Errorf("input %q is not among the inputs", n.Input)
 	case n.Threshold == nil || math.IsNaN(*n.Threshold) || math.IsInf(*n.Threshold, 0):

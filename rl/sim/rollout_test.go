@@ -159,7 +159,7 @@ func TestRecordedProbabilitiesAreThePolicys(t *testing.T) {
 // late takes action 1 more often from a decision on.
 func late(step float64) policy.Policy {
 	at := step - 0.5
-	return must(policy.NewTree([]string{"step"}, []policy.Node{{Input: "step", Threshold: &at, Left: 1, Right: 2}, {Probs: []float64{0.875, 0.125}}, {Probs: []float64{0.25, 0.75}}}, false))
+	return must(policy.NewTree(cartpole.Columns(), []policy.Node{{Step: true, Threshold: &at, Left: 1, Right: 2}, {Probs: []float64{0.875, 0.125}}, {Probs: []float64{0.25, 0.75}}}, false))
 }
 
 // Actions are drawn with the recorded probabilities: over n rows the number of

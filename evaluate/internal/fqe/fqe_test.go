@@ -358,7 +358,7 @@ func TestTargetByCell(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := 0.5
-	byStep, err := policy.NewTree([]string{"obs_state", "step"}, []policy.Node{{Input: "step", Threshold: &half, Left: 1, Right: 2}, {Probs: []float64{1, 0}}, {Probs: []float64{0, 1}}}, false)
+	byStep, err := policy.NewTree([]string{"obs_state"}, []policy.Node{{Step: true, Threshold: &half, Left: 1, Right: 2}, {Probs: []float64{1, 0}}, {Probs: []float64{0, 1}}}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -111,14 +111,12 @@ func stepNodes(of [][]int, state, actions int) []policy.Node {
 	out := []policy.Node{leaf(of[t][state], actions)}
 	for t--; t >= 0; t-- {
 		if a := of[t][state]; a != of[t+1][state] {
-			out = question(Step, float64(t)+0.5, []policy.Node{leaf(a, actions)}, out)
+			out = question("", float64(t)+0.5, []policy.Node{leaf(a, actions)}, out)
+			out[0].Step = true
 		}
 	}
 	return out
 }
-
-// Step is what a rule asks for the number of the decision in its episode.
-const Step = "step"
 
 func leaf(action, actions int) policy.Node {
 	n := policy.Node{Probs: make([]float64, actions)}

@@ -13,7 +13,7 @@ import (
 
 // chosen is the action that a policy file's tree takes.
 func chosen(t interface{ Fatal(...any) }, names []string, nodes []policy.Node, x []float64, actions int) int {
-	p, err := policy.NewTree(append(slices.Clone(names), rule.Step), nodes, false)
+	p, err := policy.NewTree(names, nodes, false)
 	if err != nil {
 		t.Fatal(err)
 	}
