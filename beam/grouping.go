@@ -22,7 +22,9 @@ func init() {
 // grouping is the job of a round on rows: workers read the files and give every row to its
 // person's partition, the runner brings those of a partition to one worker, who answers for it. The runner moves
 // sealed pieces, by number of partition.
-func grouping(j job, out string) *sdk.Pipeline {
+func grouping(j job, out string) *sdk.Pipeline { return grouped(j, out, &gatherPartition{Job: j}) }
+
+func grouped(j job, out string, gather any) *sdk.Pipeline {
 	p, s := sdk.NewPipelineWithRoot()
 	numbers := make([]int, len(j.Names))
 	for i := range numbers {
@@ -30,7 +32,7 @@ func grouping(j job, out string) *sdk.Pipeline {
 	}
 	spread := sdk.Reshuffle(s, sdk.CreateList(s, numbers)) // as shards are
 	placed := sdk.ParDo(s, &scatterFile{Job: j}, spread)
-	keep(s, sdk.ParDo(s, &gatherPartition{Job: j}, sdk.GroupByKey(s, placed)), out)
+	keep(s, sdk.ParDo(s, gather, sdk.GroupByKey(s, placed)), out)
 	return p
 }
 

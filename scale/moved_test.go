@@ -172,6 +172,31 @@ func TestPiecesThatComeTwiceCountOnce(t *testing.T) {
 	}
 }
 
+// TestPiecesOfTwoVersionsAreRefused: of a file that was changed between two attempts at it.
+func TestPiecesOfTwoVersionsAreRefused(t *testing.T) {
+	var task Hash
+	key := RunKey{7}
+	s := sealer{key: key.pieces(task), of: key.partition(0, 1)}
+	var pieces [][]byte
+	for _, rows := range []string{"a row", "another"} {
+		piece, err := s.seal(0, label{Name: "a.csv", Files: 1}, []byte(rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces = append(pieces, piece)
+	}
+	end, err := s.seal(0, label{Name: "a.csv", Files: 1, Number: 1, Last: true}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows, _, err := s.join(0, [][]byte{end, pieces[0], end, pieces[0]}); err != nil || string(rows[moved+"00000"]) != "a row" {
+		t.Errorf("a piece twice: %q, %v", rows, err)
+	}
+	if _, _, err := s.join(0, append(pieces, end)); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "a.csv was changed") {
+		t.Errorf("two versions of a piece: %v", err)
+	}
+}
+
 // TestAnEngineCannotChangeRows: pieces that are lost, changed, of another partition, round or file are noticed, in the check
 // and after it.
 func TestAnEngineCannotChangeRows(t *testing.T) {

@@ -290,7 +290,7 @@ func distinct(files []string) error {
 // choose finds the format: by name, else by the extension that all files have. What is in memory are pieces of
 // [Stream.Divide], whatever they were of.
 func choose(files []string, name string) (table.Format, error) {
-	if strings.HasPrefix(files[0], source.MemoryScheme) {
+	if len(files) > 0 && strings.HasPrefix(files[0], source.MemoryScheme) {
 		return movedfile.Format(), nil
 	}
 	if name != "" {

@@ -11,6 +11,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/klauspost/compress/snappy"
+
 	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -52,9 +54,10 @@ type reader struct {
 
 // cursor is where the next value of a column is.
 type cursor struct {
-	values []byte
-	key    []byte
-	run    int
+	numbers []float64
+	runs    []byte
+	key     []byte
+	run     int
 }
 
 var errForm = errors.New("rows are not in the form that they were moved in")
@@ -70,9 +73,12 @@ func (t *reader) next() error {
 		return errForm
 	}
 	t.bytes += int64(n)
-	rest := all.Bytes()
+	rest, err := snappy.Decode(nil, all.Bytes())
+	if err != nil {
+		return errForm
+	}
 	rows, size := binary.Uvarint(rest)
-	if size <= 0 || rows == 0 || rows > n {
+	if size <= 0 || rows == 0 || rows > uint64(len(rest)) {
 		return errForm
 	}
 	rest = rest[size:]
@@ -100,11 +106,13 @@ func (t *reader) next() error {
 	}
 	t.columns = t.columns[:0]
 	for i, p := range t.head.Picks {
-		values := parts[3+i]
-		if p.Kind != table.Key && len(values) != 8*p.width()*t.rows {
-			return errForm
+		c := cursor{runs: parts[3+i]}
+		if p.Kind != table.Key {
+			if c.numbers, err = decode(c.runs, t.rows, p.width()); err != nil {
+				return err
+			}
 		}
-		t.columns = append(t.columns, cursor{values: values})
+		t.columns = append(t.columns, c)
 	}
 	return nil
 }
@@ -171,13 +179,13 @@ func (t *reader) Read(b *table.Batch) error {
 				return t.failed(err)
 			}
 		} else {
-			c.numbers(&b.Blocks[p.Block], p, n)
+			c.copy(&b.Blocks[p.Block], p, n)
 		}
 	}
 	for i, p := range t.head.Picks {
 		c := &t.columns[i]
 		if p.Kind != table.Key {
-			c.values = c.values[8*p.width()*n:]
+			c.numbers = c.numbers[p.width()*n:]
 		} else if err := c.deliver(nil, n); err != nil {
 			return t.failed(err)
 		}
@@ -207,16 +215,16 @@ func (t *reader) flawed(b *table.Batch, row int) {
 func (c *cursor) deliver(runs *table.Runs, n int) error {
 	for n > 0 {
 		if c.run == 0 {
-			length, size := binary.Uvarint(c.values)
-			if size <= 0 || length > uint64(len(c.values)-size) {
+			length, size := binary.Uvarint(c.runs)
+			if size <= 0 || length > uint64(len(c.runs)-size) {
 				return errForm
 			}
-			c.key, c.values = c.values[size:size+int(length)], c.values[size+int(length):]
-			rows, size := binary.Uvarint(c.values)
+			c.key, c.runs = c.runs[size:size+int(length)], c.runs[size+int(length):]
+			rows, size := binary.Uvarint(c.runs)
 			if size <= 0 || rows == 0 || rows > math.MaxInt32 {
 				return errForm
 			}
-			c.run, c.values = int(rows), c.values[size:]
+			c.run, c.runs = int(rows), c.runs[size:]
 		}
 		k := min(n, c.run)
 		if runs != nil {
@@ -228,14 +236,10 @@ func (c *cursor) deliver(runs *table.Runs, n int) error {
 	return nil
 }
 
-func (c *cursor) numbers(block *table.Block, p table.Pick, n int) {
-	width, values := pickOf(p).width(), c.values
+func (c *cursor) copy(block *table.Block, p table.Pick, n int) {
+	width := pickOf(p).width()
 	for row := range n {
-		at := row*block.Width + p.Offset
-		for i := range width {
-			block.Values[at+i] = math.Float64frombits(binary.LittleEndian.Uint64(values))
-			values = values[8:]
-		}
+		copy(block.Values[row*block.Width+p.Offset:], c.numbers[row*width:(row+1)*width])
 	}
 }
 

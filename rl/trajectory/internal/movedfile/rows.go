@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"math"
 
+	"github.com/klauspost/compress/snappy"
+
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
@@ -80,9 +82,10 @@ type Rows struct {
 
 // column holds the values of a pick: numbers, or keys as runs.
 type column struct {
-	values []byte
-	key    []byte // of the run at hand
-	run    int    // its rows
+	numbers []float64
+	runs    []byte
+	key     []byte // of the run at hand
+	run     int    // its rows
 }
 
 // NewRows starts with none.
@@ -92,7 +95,7 @@ func NewRows(h *Head) *Rows { return &Rows{head: h, columns: make([]column, len(
 func (x *Rows) Size() int {
 	n := len(x.numbers)
 	for i := range x.columns {
-		n += len(x.columns[i].values)
+		n += len(x.columns[i].runs) + 8*len(x.columns[i].numbers)
 	}
 	return n
 }
@@ -123,9 +126,7 @@ func (x *Rows) Add(b *table.Batch, from, to int) {
 		block, width := &b.Blocks[p.Block], pickOf(p).width()
 		for row := from; row < to; row++ {
 			at := row*block.Width + p.Offset
-			for _, v := range block.Values[at : at+width] {
-				c.values = binary.LittleEndian.AppendUint64(c.values, math.Float64bits(v))
-			}
+			c.numbers = append(c.numbers, block.Values[at:at+width]...)
 		}
 	}
 }
@@ -154,11 +155,64 @@ func (c *column) keys(runs *table.Runs, from, to int) {
 
 func (c *column) endRun() {
 	if c.run > 0 {
-		c.values = binary.AppendUvarint(c.values, uint64(len(c.key)))
-		c.values = append(c.values, c.key...)
-		c.values = binary.AppendUvarint(c.values, uint64(c.run))
+		c.runs = binary.AppendUvarint(c.runs, uint64(len(c.key)))
+		c.runs = append(c.runs, c.key...)
+		c.runs = binary.AppendUvarint(c.runs, uint64(c.run))
 	}
 	c.run = 0
+}
+
+// How numbers are written: as they are, or each as the whole number that it is.
+const (
+	asBits = iota
+	asWhole
+)
+
+// isWhole tells that a number is a whole one of 32 bits, and no negative zero.
+func isWhole(v float64) bool {
+	return v == math.Trunc(v) && math.Abs(v) < 1<<31 && (v != 0 || !math.Signbit(v))
+}
+
+// encode gives numbers in the form of which decode makes the same bits.
+func encode(numbers []float64) []byte {
+	for _, v := range numbers {
+		if !isWhole(v) {
+			out := []byte{asBits}
+			for _, v := range numbers {
+				out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+			}
+			return out
+		}
+	}
+	out := []byte{asWhole}
+	for _, v := range numbers {
+		out = binary.AppendVarint(out, int64(v))
+	}
+	return out
+}
+
+func decode(text []byte, rows, width int) ([]float64, error) {
+	if len(text) == 0 || rows > len(text)/width {
+		return nil, errForm
+	}
+	n := rows * width
+	out, form := make([]float64, n), text[0]
+	text = text[1:]
+	if form == asBits && len(text) != 8*n {
+		return nil, errForm
+	}
+	for i := range out {
+		if form == asBits {
+			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(text[8*i:]))
+			continue
+		}
+		v, size := binary.Varint(text)
+		if size <= 0 {
+			return nil, errForm
+		}
+		out[i], text = float64(v), text[size:]
+	}
+	return out, nil
 }
 
 // Take gives the rows in a form that a table reads, alone or after others of the same head,
@@ -169,18 +223,20 @@ func (x *Rows) Take() ([]byte, error) {
 		return nil, err
 	}
 	parts := [][]byte{x.head.text, x.numbers, flaws}
-	for i := range x.columns {
-		x.columns[i].endRun()
-		parts = append(parts, x.columns[i].values)
+	for i, p := range x.head.picks {
+		c := &x.columns[i]
+		if c.endRun(); p.Kind == table.Key {
+			parts = append(parts, c.runs)
+		} else {
+			parts = append(parts, encode(c.numbers))
+		}
+		c.runs, c.numbers = nil, c.numbers[:0]
 	}
-	out := binary.AppendUvarint(nil, uint64(x.rows))
+	body := binary.AppendUvarint(nil, uint64(x.rows))
 	for _, p := range parts {
-		out = append(binary.AppendUvarint(out, uint64(len(p))), p...)
+		body = append(binary.AppendUvarint(body, uint64(len(p))), p...)
 	}
-	out = append(binary.AppendUvarint(nil, uint64(len(out))), out...)
+	packed := snappy.Encode(nil, body)
 	x.rows, x.last, x.numbers, x.flaws = 0, 0, x.numbers[:0], nil
-	for i := range x.columns {
-		x.columns[i].values = x.columns[i].values[:0]
-	}
-	return out, nil
+	return append(binary.AppendUvarint(nil, uint64(len(packed))), packed...), nil
 }
