@@ -23,9 +23,10 @@ import (
 
 // TestRowsOnFlinkReleaseTheBytesOfOneProcess, and neither its logs nor what it leaves on disk tell an id.
 func TestRowsOnFlinkReleaseTheBytesOfOneProcess(t *testing.T) {
+	s := newStage(t, 120, 2)
 	e, _ := onFlink(t)
 	for _, format := range []string{"csv", "parquet"} {
-		newStage(t, 120, 2).apart(t, format).evaluate(t, format, e, refine...)
+		s.apart(t, format).evaluate(t, format, e, refine...)
 	}
 	if err := filepath.WalkDir(*flinkDir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || strings.HasSuffix(path, ".jar") {

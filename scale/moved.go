@@ -72,7 +72,7 @@ func (w *Worker) Scatter(ctx context.Context, t Task, task Hash, files []string,
 			err = send(partition, nil, true)
 		}
 	}
-	if err == nil || given != nil || !errors.Is(err, trajectory.ErrInput) {
+	if err = source.Told(err); err == nil || given != nil || !errors.Is(err, trajectory.ErrInput) {
 		return err
 	}
 	if told := forCurator(ctx, beside+faultsSuffix, err.Error()+"\n"); told != nil {
