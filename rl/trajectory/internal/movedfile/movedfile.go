@@ -105,14 +105,8 @@ func (t *reader) next() error {
 		return errForm
 	}
 	t.columns = t.columns[:0]
-	for i, p := range t.head.Picks {
-		c := cursor{runs: parts[3+i]}
-		if p.Kind != table.Key {
-			if c.numbers, err = decode(c.runs, t.rows, p.width()); err != nil {
-				return err
-			}
-		}
-		t.columns = append(t.columns, c)
+	for i := range t.head.Picks {
+		t.columns = append(t.columns, cursor{runs: parts[3+i]})
 	}
 	return nil
 }
@@ -172,6 +166,14 @@ func (t *reader) Read(b *table.Batch) error {
 		b.Row[b.Rows] = t.number
 		t.flawed(b, first+b.Rows)
 	}
+	for _, i := range t.from { // a column that is not wanted stays as it is
+		if p, c := t.head.Picks[i], &t.columns[i]; p.Kind != table.Key && first == 0 && c.numbers == nil {
+			var err error
+			if c.numbers, err = decode(c.runs, t.rows, p.width()); err != nil {
+				return t.failed(err)
+			}
+		}
+	}
 	for k, p := range t.picks {
 		c := t.columns[t.from[k]] // which several picks may read
 		if p.Kind == table.Key {
@@ -184,6 +186,9 @@ func (t *reader) Read(b *table.Batch) error {
 	}
 	for i, p := range t.head.Picks {
 		c := &t.columns[i]
+		if !slices.Contains(t.from, i) {
+			continue
+		}
 		if p.Kind != table.Key {
 			c.numbers = c.numbers[p.width()*n:]
 		} else if err := c.deliver(nil, n); err != nil {
