@@ -27,7 +27,7 @@ func (m made) Fields() []table.Field { return m.fields }
 
 var (
 	fields = []table.Field{{Name: "id"}, {Name: "x"}, {Name: "list", List: true}}
-	picks  = []table.Pick{{Field: 0, Kind: table.Key}, {Field: 1, Block: 0}, {Field: 2, Block: 1, List: 3}}
+	picks  = []table.Pick{{Field: 0, Kind: table.Key}, {Field: 1, Block: 0, Offset: 1}, {Field: 2, Block: 1, List: 3}}
 )
 
 // drawn fills a batch with values of every kind: whole numbers, fractions, infinities, both zeros, NaN, missing ones, keys that repeat or are missing,
@@ -44,7 +44,7 @@ func drawn(rng *rand.Rand, b *table.Batch, rows, from int) {
 	b.Reset()
 	for b.Rows = 0; b.Rows < rows; b.Rows++ {
 		b.Row[b.Rows] = from + 2*b.Rows
-		b.Blocks[0].Values[b.Rows] = draw()
+		b.Blocks[0].Values[2*b.Rows+1] = draw()
 		for i := range 3 {
 			b.Blocks[1].Values[3*b.Rows+i] = draw()
 		}
@@ -67,7 +67,7 @@ func drawn(rng *rand.Rand, b *table.Batch, rows, from int) {
 
 // said is all that a batch holds of a row.
 func said(b *table.Batch, row int) string {
-	text := fmt.Sprintf("%d %q %x", b.Row[row], b.Keys[0].At(row), math.Float64bits(b.Blocks[0].Values[row]))
+	text := fmt.Sprintf("%d %q %x", b.Row[row], b.Keys[0].At(row), math.Float64bits(b.Blocks[0].Values[2*row+1]))
 	for _, v := range b.Blocks[1].Values[3*row : 3*row+3] {
 		text += fmt.Sprintf(" %x", math.Float64bits(v))
 	}
@@ -85,7 +85,7 @@ func TestMovedRowsAreTheRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows, b := NewRows(head), table.NewBatch([]int{1, 3}, 1)
+		rows, b := NewRows(head), table.NewBatch([]int{2, 3}, 1)
 		var want []string
 		var file []byte
 		take := func() {
@@ -151,7 +151,7 @@ func TestColumnsThatAreNotWanted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, b := NewRows(head), table.NewBatch([]int{1, 3}, 1)
+	rows, b := NewRows(head), table.NewBatch([]int{2, 3}, 1)
 	drawn(rand.New(rand.NewPCG(1, 1)), b, 40, 1)
 	if rows.Add(b, 0, 40); len(b.Faults) == 0 {
 		t.Fatal("no fault was drawn")
@@ -183,7 +183,7 @@ func FuzzOpen(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	rows, b := NewRows(head), table.NewBatch([]int{1, 3}, 1)
+	rows, b := NewRows(head), table.NewBatch([]int{2, 3}, 1)
 	drawn(rand.New(rand.NewPCG(1, 1)), b, 9, 1)
 	rows.Add(b, 0, 9)
 	file, err := rows.Take()

@@ -109,6 +109,9 @@ func (x *Rows) Add(b *table.Batch, from, to int) {
 	for row := from; row < to; row++ {
 		x.numbers = binary.AppendVarint(x.numbers, int64(b.Row[row]-x.last))
 		x.last = b.Row[row]
+		if len(b.Faults) == 0 && len(lacked) == 0 {
+			continue
+		}
 		for _, f := range b.FaultsOf(row) {
 			x.flaws = append(x.flaws, flaw{x.rows + row - from, f.Err.File, f.Err.Column, f.Err.What, f.Err.Remedy, f.Err.Element, kindOf(f.Err.Kind), f.Form, false})
 		}
@@ -124,6 +127,10 @@ func (x *Rows) Add(b *table.Batch, from, to int) {
 			continue
 		}
 		block, width := &b.Blocks[p.Block], pickOf(p).width()
+		if block.Width == width {
+			c.numbers = append(c.numbers, block.Values[from*width:to*width]...)
+			continue
+		}
 		for row := from; row < to; row++ {
 			at := row*block.Width + p.Offset
 			c.numbers = append(c.numbers, block.Values[at:at+width]...)
