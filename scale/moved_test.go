@@ -126,6 +126,7 @@ func TestMovedRowsReleaseTheBytesOfOneProcess(t *testing.T) {
 			{"method.name=dp-refine", "target={kind: logged}", "data.behavior=null"},
 			{"data.behavior={source: design, kind: uniform, actions: 2}", "problem.end=terminated"},
 			{"method={name: dp-fqe}"},
+			{`data.columns={unit_id: [episode_id, unit_id]}`, "data.encode={obs_place: {0: 1, 1: 0}}"},
 			append(byPlace("group: fixed, persons: {0: 60, 1: 60}"), "data.steps={sort: true}"),
 		} {
 			s, d, m := inFiles(t, format, overrides...)
