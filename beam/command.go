@@ -49,6 +49,7 @@ func Command() cli.Engine {
 		},
 		Commands: []*cobra.Command{worker()},
 		Store:    objects.Session(),
+		Groups:   true,
 	}
 }
 

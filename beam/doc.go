@@ -4,9 +4,11 @@
 //
 // Start with [Open]; an [Engine] is the driver's. A round is one job: the shards are
 // elements that the runner spreads over its workers, a worker answers for a whole shard
-// ([scale.Answer]), and the runner adds partials as a tree ([scale.Merge]). What the
-// runner moves, logs and keeps are paths of files and masked partials; the run key comes to
-// every worker by its environment. Driver and workers are one program and see the shards
+// ([scale.Answer]), and the runner adds partials as a tree ([scale.Merge]). Without shards
+// the elements are files, whose rows the runner groups by partition
+// ([scale.Worker.Scatter], [scale.Worker.Gather]). What the
+// runner moves, logs and keeps are paths of files, sealed rows and masked partials; the run key comes to
+// every worker by its environment. Driver and workers are one program and see the data
 // and the run directory under the same absolute paths.
 //
 // Unit, adjacency and event are those of the method, as in one process, and so are the

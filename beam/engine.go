@@ -9,9 +9,11 @@ import (
 	"net"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
 	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
@@ -98,23 +100,33 @@ func (e *Engine) Close() error { return e.close() }
 
 // Round implements [scale.Engine]: one job, and another where the runner failed.
 func (e *Engine) Round(ctx context.Context, r scale.Round) ([]scale.Partial, error) {
-	task, err := filepath.Abs(r.Path)
+	if len(r.Shards) > 0 {
+		return e.round(ctx, r, r.Shards, pipeline)
+	}
+	files, err := r.Task.Files(reaching(ctx))
 	if err != nil {
 		return nil, err
 	}
-	dir, err := filepath.Abs(r.Dir)
-	if err != nil {
+	return e.round(ctx, r, files, grouping)
+}
+
+// round has jobs made of shards, or of files, until one leaves an answer.
+func (e *Engine) round(ctx context.Context, r scale.Round, names []string, make func(j job, out string) *sdk.Pipeline) (_ []scale.Partial, err error) {
+	j := job{Names: slices.Clone(names), Hash: r.Hash.String(), Partitions: r.Task.Shards}
+	if j.Task, err = filepath.Abs(r.Path); err != nil {
 		return nil, err
 	}
-	shards := make([]string, len(r.Shards))
-	for i, s := range r.Shards {
-		if shards[i], err = source.Abs(s); err != nil {
+	if j.Dir, err = filepath.Abs(r.Dir); err != nil {
+		return nil, err
+	}
+	for i, s := range names {
+		if j.Names[i], err = source.Abs(s); err != nil {
 			return nil, err
 		}
 	}
 	for attempt := 1; ; attempt++ {
-		out := filepath.Join(dir, fmt.Sprintf("job-%d", attempt))
-		err = e.run(ctx, fmt.Sprintf("discreet-round-%d-%d", r.Task.Round, attempt), pipeline(task, r.Hash, shards, out))
+		out := filepath.Join(j.Dir, fmt.Sprintf("job-%d", attempt))
+		err = e.run(ctx, fmt.Sprintf("discreet-round-%d-%d", r.Task.Round, attempt), make(j, out))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -96,6 +97,9 @@ type stage struct {
 	dir    string
 	shards []string
 	rows   int
+	// data are the overrides of a stage whose rows are in files, to be grouped into so many partitions.
+	data       []string
+	partitions int
 }
 
 func newStage(t testing.TB, persons, shards int) stage {
@@ -123,12 +127,13 @@ func newStage(t testing.TB, persons, shards int) stage {
 // driver is one of the stage, with a run directory of this name.
 func (s stage) driver(run string, e scale.Engine, overrides ...string) (scale.Driver, error) {
 	path := filepath.Join(s.dir, "q.yaml")
+	overrides = append(slices.Clone(s.data), overrides...)
 	c, err := discreet.Load(path, overrides...)
 	if err != nil {
 		return scale.Driver{}, err
 	}
 	question, err := discreet.Question(path, overrides...)
-	return scale.Driver{Config: c, Question: question, Shards: s.shards, Dir: filepath.Join(s.dir, run), Key: runKey, Engine: e}, err
+	return scale.Driver{Config: c, Question: question, Shards: s.shards, Partitions: s.partitions, Dir: filepath.Join(s.dir, run), Key: runKey, Engine: e}, err
 }
 
 // evaluate releases by an engine, and in one process, with the same noise, and compares.

@@ -39,15 +39,31 @@ func refusal(lines []string) []byte {
 	return append([]byte{tagRefused}, strings.Join(lines[:min(len(lines), mostRefused)], "\n")...)
 }
 
-// pipeline is the job of a round. Out is the name, without its suffix, of the file that it
+// job is what a round's job is about, and what its workers know.
+type job struct {
+	// Task is the path of the task, and Hash its hash.
+	Task, Hash string
+	// Dir is the directory of the round.
+	Dir string
+	// Names are the shards, or the files whose rows are grouped into Partitions.
+	Names      []string
+	Partitions int
+}
+
+// pipeline is the job of a round on shards. Out is the name, without its suffix, of the file that it
 // leaves.
-func pipeline(task string, hash scale.Hash, shards []string, out string) *sdk.Pipeline {
+func pipeline(j job, out string) *sdk.Pipeline {
 	p, s := sdk.NewPipelineWithRoot()
 	// Without the reshuffle, all shards would be answered where their list was made.
-	spread := sdk.Reshuffle(s, sdk.CreateList(s, shards))
-	answers := sdk.ParDo(s, &answerShard{Task: task, Hash: hash.String()}, spread)
-	sdk.ParDo0(s, &keepAnswer{Out: out}, sdk.Combine(s, &mergeAnswers{}, answers))
+	spread := sdk.Reshuffle(s, sdk.CreateList(s, j.Names))
+	j.Names = nil
+	keep(s, sdk.ParDo(s, &answerShard{Job: j}, spread), out)
 	return p
+}
+
+// keep leaves the sum of all answers.
+func keep(s sdk.Scope, answers sdk.PCollection, out string) {
+	sdk.ParDo0(s, &keepAnswer{Out: out}, sdk.Combine(s, &mergeAnswers{}, answers))
 }
 
 // here is the worker of this process, and objects what it reads s3:// by. Runners make an
@@ -62,39 +78,52 @@ func reaching(ctx context.Context) context.Context { return source.With(ctx, obj
 
 // answerShard answers the task for a shard.
 type answerShard struct {
-	Task, Hash string
+	Job job
 }
 
-// ProcessElement is a worker's life. What is the curator's to mend is an answer, which no
-// runner tries again; an error is of the machine, and the runner may.
+// ProcessElement is a worker's life.
 func (f *answerShard) ProcessElement(ctx context.Context, shard string) ([]byte, error) {
-	part, err := f.answer(ctx, shard)
-	if fault.Of(err) == fault.InputFault {
-		return refusal([]string{strings.ReplaceAll(fmt.Sprintf("%s: %v", shard, err), "\n", " ")}), nil
+	return answered(shard, func(task scale.Task, hash scale.Hash, key scale.RunKey) (scale.Partial, error) {
+		return here.Answer(reaching(ctx), task, hash, shard, key)
+	}, f.Job)
+}
+
+// answered is the answer of one who knows the task and the run key. What is the curator's to mend is an answer, which no
+// runner tries again; an error is of the machine, and the runner may.
+func answered(about string, by func(scale.Task, scale.Hash, scale.RunKey) (scale.Partial, error), j job) ([]byte, error) {
+	task, hash, key, err := j.asked()
+	var p scale.Partial
+	if err == nil {
+		p, err = by(task, hash, key)
 	}
+	if err != nil {
+		return refused(about, err)
+	}
+	part, err := p.Encode()
 	return append([]byte{tagPart}, part...), err
 }
 
-func (f *answerShard) answer(ctx context.Context, shard string) ([]byte, error) {
+// refused is the answer of one who met an error.
+func refused(about string, err error) ([]byte, error) {
+	if fault.Of(err) == fault.InputFault {
+		return refusal([]string{strings.ReplaceAll(fmt.Sprintf("%s: %v", about, err), "\n", " ")}), nil
+	}
+	return nil, err
+}
+
+// asked reads the task and the run key.
+func (j job) asked() (task scale.Task, hash scale.Hash, key scale.RunKey, err error) {
 	key, found, err := scale.KeyFromEnvironment()
 	if err != nil {
-		return nil, err
+		return task, hash, key, err
 	}
 	if !found {
-		return nil, fmt.Errorf("%w: the worker has none; set %s, or %s to a file of mode 0600, in its environment", scale.ErrKey, scale.KeyVariable, scale.KeyFileVariable)
+		return task, hash, key, fmt.Errorf("%w: the worker has none; set %s, or %s to a file of mode 0600, in its environment", scale.ErrKey, scale.KeyVariable, scale.KeyFileVariable)
 	}
-	task, hash, err := scale.ReadTask(f.Task)
-	if err != nil {
-		return nil, err
+	if task, hash, err = scale.ReadTask(j.Task); err == nil && hash.String() != j.Hash {
+		err = fmt.Errorf("%w: %s is not the task that the driver wrote; workers and driver need one run directory", scale.ErrTask, j.Task)
 	}
-	if hash.String() != f.Hash {
-		return nil, fmt.Errorf("%w: %s is not the task that the driver wrote; workers and driver need one run directory", scale.ErrTask, f.Task)
-	}
-	p, err := here.Answer(reaching(ctx), task, hash, shard, key)
-	if err != nil {
-		return nil, err
-	}
-	return p.Encode()
+	return task, hash, key, err
 }
 
 // mostRefused bounds how many refusals are told.

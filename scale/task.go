@@ -137,6 +137,14 @@ func bounded(path string, most int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, most+1))
 }
 
+// ours refuses a task of another program.
+func (t Task) ours() error {
+	if v := discreet.Version(); t.Program != v {
+		return fmt.Errorf("%w: program %q asks and this is %q: use one program for driver and workers", ErrTask, t.Program, v)
+	}
+	return nil
+}
+
 // config is the configuration that the task asks about.
 func (t Task) config() (config.Config, error) {
 	c, err := discreet.Parse("question", []byte(t.Question))

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
 	"github.com/discreet-rl/discreet/internal/shards"
@@ -50,6 +49,15 @@ type part struct {
 	beside string
 	// place is that of rows; nil of a shard, which says its own.
 	place *shardPlace
+	// names, if not nil, gives files their names in what the curator is told.
+	names *strings.Replacer
+}
+
+func (p part) named(text string) string {
+	if p.names == nil {
+		return text
+	}
+	return p.names.Replace(text)
 }
 
 func (p part) placed(ctx context.Context) (shardPlace, error) {
@@ -61,8 +69,8 @@ func (p part) placed(ctx context.Context) (shardPlace, error) {
 
 func (w *Worker) answer(ctx context.Context, t Task, task Hash, of part, key RunKey) (Partial, error) {
 	shard := of.path
-	if v := discreet.Version(); t.Program != v {
-		return Partial{}, fmt.Errorf("%w: program %q asks and this is %q: use one program for driver and workers", ErrTask, t.Program, v)
+	if err := t.ours(); err != nil {
+		return Partial{}, err
 	}
 	m, err := w.memory(t)
 	if err != nil {
@@ -92,7 +100,7 @@ func (w *Worker) answer(ctx context.Context, t Task, task Hash, of part, key Run
 			return Partial{}, e
 		}
 		if err != nil {
-			return Partial{}, faulty(ctx, place.Shard, of.beside, err)
+			return Partial{}, faulty(ctx, place.Shard, of.beside, errors.New(of.named(err.Error())))
 		}
 		if err := m.keep(ctx, shard, file, place, part); err != nil {
 			return Partial{}, err
@@ -100,6 +108,9 @@ func (w *Worker) answer(ctx context.Context, t Task, task Hash, of part, key Run
 	}
 	sum := hook.Sum{Values: part.Sizes}
 	if t.Round == 0 {
+		for i, line := range part.Remarks {
+			part.Remarks[i] = of.named(line)
+		}
 		if err := remark(ctx, of.beside, part.Remarks); err != nil {
 			return Partial{}, err
 		}

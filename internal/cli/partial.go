@@ -15,12 +15,13 @@ import (
 )
 
 func (f *shardFlags) validatePartitions(cmd *cobra.Command) error {
+	e, _ := f.engine()
 	switch {
 	case f.partitions < 0:
 		return usage(fmt.Errorf("evaluate: --partitions %d; want 1 or more", f.partitions))
 	case f.shards != "":
 		return usage(errors.New("evaluate: --partitions is in place of --shards; give one of them"))
-	case f.on != onLocal && f.on != onExec:
+	case f.on != onLocal && f.on != onExec && !e.Groups:
 		return usage(fmt.Errorf("evaluate: --on %s groups no rows; give --shards, or --on exec", f.on))
 	case f.on == onLocal && !asks(cmd):
 		return usage(errors.New("evaluate: --partitions has an engine group rows; give --on exec and --command, or ask from Python (docs/scale.md)"))

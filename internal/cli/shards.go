@@ -42,6 +42,8 @@ type Engine struct {
 	Commands []*cobra.Command
 	// Store reaches data that are no files, nil if the program has none.
 	Store source.Store
+	// Groups tells that the engine groups rows of files by person.
+	Groups bool
 }
 
 // The engines of --on.
@@ -55,7 +57,7 @@ func (f *shardFlags) add(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.shards, "shards", "", "files that discreet shard made, in place of data.path: a file or a glob, relative to the configuration")
 	f.addEngines(cmd, "with --shards, who reads them: local, all cores of this machine, or exec, a command for each round")
 	cmd.Flags().StringVar(&f.command, "command", "", "with --on exec, a shell command that has every shard of $SHARDS answer the task $TASK by discreet partial, into $OUT")
-	cmd.Flags().IntVar(&f.partitions, "partitions", 0, "in place of --shards, into how many parts an engine groups the rows by person: a command of --on exec, or Spark by the Python package")
+	cmd.Flags().IntVar(&f.partitions, "partitions", 0, "in place of --shards, into how many parts an engine groups the rows by person: a command of --on exec, Beam, or Spark by the Python package")
 	cmd.Flags().StringVar(&f.dir, "run", "", "with --shards or --partitions, the directory of the run's transcript; run in the output directory by default")
 }
 

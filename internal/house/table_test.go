@@ -40,7 +40,7 @@ var table = []part{
 		{"rl/trajectory"},
 		{"rl/trajectory/internal/table"},
 		{"rl/trajectory/internal/ingest", "rl/trajectory/internal/textfile", "rl/trajectory/internal/parquetfault"},
-		{"rl/trajectory/internal/csvfile", "rl/trajectory/internal/ndjsonfile", "rl/trajectory/internal/parquetfile", "rl/trajectory/internal/arrowfile", "rl/trajectory/internal/minarifile"},
+		{"rl/trajectory/internal/csvfile", "rl/trajectory/internal/ndjsonfile", "rl/trajectory/internal/parquetfile", "rl/trajectory/internal/arrowfile", "rl/trajectory/internal/minarifile", "rl/trajectory/internal/movedfile"},
 		{"rl/trajectory/internal/spill"},
 		{"rl/trajectory/file"},
 		{"internal/rl/trajectory/probe"},

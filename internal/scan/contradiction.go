@@ -65,10 +65,14 @@ type comparison struct {
 // open reads decisions, with their probabilities where they have them, without the episodes
 // that cannot be used.
 func (c *comparison) open(probabilities trajectory.Parts) (*file.Stream, error) {
-	o := c.spec.Reading
+	return file.Open(c.ctx, c.spec.Paths, c.spec.Format, comparing(c.spec, probabilities))
+}
+
+func comparing(s *spec.Spec, probabilities trajectory.Parts) trajectory.Options {
+	o := s.Reading
 	o.Need, o.Optional = trajectory.Action, probabilities
 	o.Repair, o.Complete, o.Faults, o.Progress = true, false, 0, nil
-	return file.Open(c.ctx, c.spec.Paths, c.spec.Format, o)
+	return o
 }
 
 // next is the next episode with a row.
@@ -166,14 +170,10 @@ func (c *comparison) plain() error {
 // that says that every episode terminated; "" where nothing contradicts. Of complete data
 // the reader refuses what does.
 func cutOff(ctx context.Context, s *spec.Spec) (string, error) {
-	o := s.Reading
-	if o.End != trajectory.EndTerminated || o.OneRowEpisodes || o.Complete {
+	if o := s.Reading; o.End != trajectory.EndTerminated || o.OneRowEpisodes || o.Complete {
 		return "", nil
 	}
-	o.End, o.Repair = trajectory.EndColumn, true
-	o.Need, o.Optional, o.Faults, o.Progress = 0, 0, 0, nil
-	o.Horizon, o.EpisodesPerPerson, o.EpisodeDecisions = 0, 0, 0 // which cut episodes off
-	stream, err := file.Open(ctx, s.Paths, s.Format, o)
+	stream, err := file.Open(ctx, s.Paths, s.Format, ending(s))
 	if err != nil {
 		return "", err
 	}
@@ -204,4 +204,12 @@ func contradicted(cut, all int) string {
 		return ""
 	}
 	return fmt.Sprintf("problem.end is terminated, and by the column terminated %d of %d episodes were not over at their last row: what would have followed is missing there, and the interval does not allow for it; leave problem.end out, which goes by the column", cut, all)
+}
+
+func ending(s *spec.Spec) trajectory.Options {
+	o := s.Reading
+	o.End, o.Repair = trajectory.EndColumn, true
+	o.Need, o.Optional, o.Faults, o.Progress = 0, 0, 0, nil
+	o.Horizon, o.EpisodesPerPerson, o.EpisodeDecisions = 0, 0, 0 // which cut episodes off
+	return o
 }

@@ -70,6 +70,34 @@ func Owners(ctx context.Context, c config.Config, path string, each func(plain [
 	return in.Owners(each)
 }
 
+// Files lists the files of a configuration's data.
+func Files(ctx context.Context, c config.Config) ([]string, error) {
+	s, err := spec.New(c)
+	if err != nil {
+		return nil, err
+	}
+	in, err := file.Open(ctx, s.Paths, s.Format, s.Reading)
+	if err != nil {
+		return nil, err
+	}
+	return in.Files(), in.Close()
+}
+
+// Divide gives the rows of one of the files of a configuration's data by place, as [file.Stream.Divide] does, for those who read
+// them as a shard.
+func Divide(ctx context.Context, c config.Config, files []string, index, places int, place func(plain []byte) int, give func(place int, piece []byte) error) error {
+	s, err := spec.New(c)
+	if err != nil {
+		return err
+	}
+	in, err := file.OpenOne(ctx, files, index, s.Format, s.Reading)
+	if err != nil {
+		return err
+	}
+	further := []trajectory.Options{comparing(s, trajectory.BehaviorProb), ending(s)}
+	return in.Divide(further, places, place, give)
+}
+
 // readShard reads a shard part by part. One that is empty, or in which something is wrong, is
 // read at once, which tells its columns, and what comes first.
 func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool) (*shards.Part, error) {

@@ -17,6 +17,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/minarifile"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/movedfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ndjsonfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/parquetfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -100,8 +101,8 @@ func open(ctx context.Context, f table.Format, files []string, o trajectory.Opti
 	}
 	if f.Name == csvfile.Format().Name {
 		f = dialect(o)
-	} else if beside.Name == csvfile.Format().Name {
-		o.Separator, o.NA, o.Multiline = 0, nil, false // which are theirs
+	} else if beside.Name == csvfile.Format().Name || f.Name == movedfile.Format().Name {
+		o.Separator, o.NA, o.Multiline = 0, nil, false // which are theirs, or were heeded
 	} else if o.Separator != 0 || len(o.NA) > 0 || o.Multiline {
 		return nil, fmt.Errorf("%w: separators and markers of missing values are of CSV, and the format is %s; leave data.separator and data.na out, and data.multiline", trajectory.ErrOptions, f.Name)
 	}
@@ -286,8 +287,12 @@ func distinct(files []string) error {
 	return nil
 }
 
-// choose finds the format: by name, else by the extension that all files have.
+// choose finds the format: by name, else by the extension that all files have. What is in memory are pieces of
+// [Stream.Divide], whatever they were of.
 func choose(files []string, name string) (table.Format, error) {
+	if len(files) > 0 && strings.HasPrefix(files[0], source.MemoryScheme) {
+		return movedfile.Format(), nil
+	}
 	if name != "" {
 		for _, f := range formats() {
 			if f.Name == name {

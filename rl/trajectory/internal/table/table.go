@@ -352,6 +352,9 @@ func (r *Runs) add(id *ID, n int) {
 // End is one more than the last row of a run.
 func (r *Runs) End(run int) int { return r.end[run] }
 
+// Run is the run that holds a row.
+func (r *Runs) Run(row int) int { return sort.SearchInts(r.end, row+1) }
+
 // Start is the first row of a run.
 func (r *Runs) Start(run int) int {
 	if run == 0 {
@@ -380,7 +383,7 @@ func (r *Runs) Key(run int) []byte {
 
 // At is the key of a row, nil when it is missing.
 func (r *Runs) At(row int) []byte {
-	key := r.Key(sort.SearchInts(r.end, row+1))
+	key := r.Key(r.Run(row))
 	if len(key) == 0 {
 		return nil
 	}

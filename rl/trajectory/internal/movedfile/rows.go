@@ -1,0 +1,249 @@
+package movedfile
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"math"
+
+	"github.com/klauspost/compress/snappy"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
+)
+
+// head is what a table says of its columns.
+type head struct {
+	Fields []field
+	Picks  []pick
+}
+
+type field struct {
+	table.Field
+	Width int
+}
+
+// pick is what tells of a column how it was read. A table has at most one of each.
+type pick struct {
+	Field int
+	Kind  table.PickKind
+	List  int
+}
+
+func pickOf(p table.Pick) pick { return pick{p.Field, p.Kind, p.List} }
+
+func (p pick) width() int { return max(p.List, 1) }
+
+// flaw is a value of a row that the format could not read, or a column that the row lacks.
+type flaw struct {
+	Row                        int
+	File, Column, What, Remedy string
+	Element                    int
+	Kind                       int // among kinds
+	Form, Lack                 bool
+}
+
+// kinds are those that a fault of a value may have.
+var kinds = []error{nil, trajectory.ErrValue, trajectory.ErrColumn, trajectory.ErrFormat, trajectory.ErrEpisode, trajectory.ErrEmpty, trajectory.ErrInput}
+
+// Head is what rows of one table have in common.
+type Head struct {
+	picks []table.Pick
+	text  []byte
+}
+
+// NewHead is of a table of which these were picked.
+func NewHead(t table.Table, picks []table.Pick) (*Head, error) {
+	var h head
+	for i, f := range t.Fields() {
+		width := 0
+		for _, p := range picks {
+			if p.Field == i && f.List {
+				width = p.List
+			}
+		}
+		h.Fields = append(h.Fields, field{f, width})
+	}
+	for _, p := range picks {
+		h.Picks = append(h.Picks, pickOf(p))
+	}
+	text, err := json.Marshal(h)
+	return &Head{picks, text}, err
+}
+
+// Rows are some of the rows of a table.
+type Rows struct {
+	head    *Head
+	rows    int
+	last    int // its number
+	numbers []byte
+	columns []column
+	flaws   []flaw
+}
+
+// column holds the values of a pick: numbers, or keys as runs.
+type column struct {
+	numbers []float64
+	runs    []byte
+	key     []byte // of the run at hand
+	run     int    // its rows
+}
+
+// NewRows starts with none.
+func NewRows(h *Head) *Rows { return &Rows{head: h, columns: make([]column, len(h.picks))} }
+
+// Size is about how many bytes the rows take.
+func (x *Rows) Size() int {
+	n := len(x.numbers)
+	for i := range x.columns {
+		n += len(x.columns[i].runs) + 8*len(x.columns[i].numbers)
+	}
+	return n
+}
+
+// Len is how many rows there are.
+func (x *Rows) Len() int { return x.rows }
+
+// Add takes the rows from one to before another of a batch.
+func (x *Rows) Add(b *table.Batch, from, to int) {
+	lacked := b.Lacked()
+	for row := from; row < to; row++ {
+		x.numbers = binary.AppendVarint(x.numbers, int64(b.Row[row]-x.last))
+		x.last = b.Row[row]
+		if len(b.Faults) == 0 && len(lacked) == 0 {
+			continue
+		}
+		for _, f := range b.FaultsOf(row) {
+			x.flaws = append(x.flaws, flaw{x.rows + row - from, f.Err.File, f.Err.Column, f.Err.What, f.Err.Remedy, f.Err.Element, kindOf(f.Err.Kind), f.Form, false})
+		}
+		for _, column := range lacked[row] {
+			x.flaws = append(x.flaws, flaw{Row: x.rows + row - from, Column: column, Lack: true})
+		}
+	}
+	x.rows += to - from
+	for i, p := range x.head.picks {
+		c := &x.columns[i]
+		if p.Kind == table.Key {
+			c.keys(&b.Keys[p.Block], from, to)
+			continue
+		}
+		block, width := &b.Blocks[p.Block], pickOf(p).width()
+		if block.Width == width {
+			c.numbers = append(c.numbers, block.Values[from*width:to*width]...)
+			continue
+		}
+		for row := from; row < to; row++ {
+			at := row*block.Width + p.Offset
+			c.numbers = append(c.numbers, block.Values[at:at+width]...)
+		}
+	}
+}
+
+func kindOf(err error) int {
+	for i, k := range kinds {
+		if k == err {
+			return i
+		}
+	}
+	return len(kinds) - 1
+}
+
+// keys takes keys of rows.
+func (c *column) keys(runs *table.Runs, from, to int) {
+	for run := runs.Run(from); from < to; run++ {
+		end := min(runs.End(run), to)
+		if key := runs.Key(run); c.run == 0 || string(key) != string(c.key) {
+			c.endRun()
+			c.key = append(c.key[:0], key...)
+		}
+		c.run += end - from
+		from = end
+	}
+}
+
+func (c *column) endRun() {
+	if c.run > 0 {
+		c.runs = binary.AppendUvarint(c.runs, uint64(len(c.key)))
+		c.runs = append(c.runs, c.key...)
+		c.runs = binary.AppendUvarint(c.runs, uint64(c.run))
+	}
+	c.run = 0
+}
+
+// How numbers are written: as they are, or each as the whole number that it is.
+const (
+	asBits = iota
+	asWhole
+)
+
+// isWhole tells that a number is a whole one of 32 bits, and no negative zero.
+func isWhole(v float64) bool {
+	return v == math.Trunc(v) && math.Abs(v) < 1<<31 && (v != 0 || !math.Signbit(v))
+}
+
+// encode gives numbers in the form of which decode makes the same bits.
+func encode(numbers []float64) []byte {
+	for _, v := range numbers {
+		if !isWhole(v) {
+			out := []byte{asBits}
+			for _, v := range numbers {
+				out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
+			}
+			return out
+		}
+	}
+	out := []byte{asWhole}
+	for _, v := range numbers {
+		out = binary.AppendVarint(out, int64(v))
+	}
+	return out
+}
+
+func decode(text []byte, rows, width int) ([]float64, error) {
+	if len(text) == 0 || rows > len(text)/width {
+		return nil, errForm
+	}
+	n := rows * width
+	out, form := make([]float64, n), text[0]
+	text = text[1:]
+	if form == asBits && len(text) != 8*n {
+		return nil, errForm
+	}
+	for i := range out {
+		if form == asBits {
+			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(text[8*i:]))
+			continue
+		}
+		v, size := binary.Varint(text)
+		if size <= 0 {
+			return nil, errForm
+		}
+		out[i], text = float64(v), text[size:]
+	}
+	return out, nil
+}
+
+// Take gives the rows in a form that a table reads, alone or after others of the same head,
+// and goes on with none.
+func (x *Rows) Take() ([]byte, error) {
+	flaws, err := json.Marshal(x.flaws)
+	if err != nil {
+		return nil, err
+	}
+	parts := [][]byte{x.head.text, x.numbers, flaws}
+	for i, p := range x.head.picks {
+		c := &x.columns[i]
+		if c.endRun(); p.Kind == table.Key {
+			parts = append(parts, c.runs)
+		} else {
+			parts = append(parts, encode(c.numbers))
+		}
+		c.runs, c.numbers = nil, c.numbers[:0]
+	}
+	body := binary.AppendUvarint(nil, uint64(x.rows))
+	for _, p := range parts {
+		body = append(binary.AppendUvarint(body, uint64(len(p))), p...)
+	}
+	packed := snappy.Encode(nil, body)
+	x.rows, x.last, x.numbers, x.flaws = 0, 0, x.numbers[:0], nil
+	return append(binary.AppendUvarint(nil, uint64(len(packed))), packed...), nil
+}
