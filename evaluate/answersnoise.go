@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -86,26 +85,9 @@ func expectedAnswers(answers []quantity, chosen float64) ([]ExpectedAnswer, erro
 // forecast is the half width that is expected, and false where public facts do not tell how weights vary;
 // it is then the least, or 0 where that is an answer.
 func (q *quantity) forecast(p Public, w weightBound) (half float64, told bool, err error) {
-	known := w.largest <= largestKnown && p.Design.Supported
-	switch {
-	case known && q.apart != nil && q.usual.Square > 0:
-		half, err = q.bounds.ForecastApart(q.usual)
+	if of := q.weights(p.Targets, w); w.largest <= largestKnown && p.Design.Supported && of.scatter > 0 {
+		half, err = q.bounds.Foresee(of.law, of.scatter)
 		return half, true, err
-	case known && q.apart == nil:
-		half = math.Inf(1)
-		if !q.bounds.Bare() {
-			if half, err = q.bounds.ExpectedGuarded(q.weights(p.Targets, w).law); err != nil {
-				return 0, false, err
-			}
-		}
-		if q.bounds.Uncut != nil {
-			bare, err := q.bounds.ExpectedUncut()
-			if err != nil {
-				return 0, false, err
-			}
-			half = min(half, bare)
-		}
-		return half * q.bounds.Range.Width(), true, nil
 	}
 	half, err = unknown(q.bounds)
 	return half, false, err
@@ -164,14 +146,9 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 		if !told {
 			s.outlook = append(s.outlook, p.notForecast(answers[0].bounds.Estimated, false))
 		}
-		var near []string
-		for i, a := range answers {
-			if e := expected[i]; a.apart == nil && e.HalfWidth > 0 && e.HalfWidth < e.Range.Width()/2 {
-				near = append(near, fmt.Sprintf("%s about %.3g", a.name, nearEnd(e.HalfWidth, e.StdPrivacy)))
-			}
-		}
-		if near != nil {
-			s.outlook = append(s.outlook, "Expected half widths suppose values in the middle of the range; of rare outcomes (1% of the range) they are smaller: "+strings.Join(near, ", ")+".")
+		s.inMiddles(expected)
+		if told && w.scatter > 0 && w.scatter < 1 {
+			s.outlook = append(s.outlook, goTogether)
 		}
 	}
 	if confounding > 1 {

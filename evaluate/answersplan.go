@@ -152,17 +152,15 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
 		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
-	if m.needsGuard(p, of) == "" && m.Clip != clipPublic && p.varies(of) {
-		all.guard = tier{number: 1, why: byHistogram(of)}
-		all.answers, all.event, err = p.Targets.unguarded(*p.Privacy, out, of.weights, cmp.Or(m.ClipShare, tierShare))
-		return all, err
-	}
-	if guard.why != "" {
+	if guard.why != "" && !all.varies(m, of) {
 		return all, nil
 	}
-	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights, 0)
+	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights)
 	if err != nil {
 		return all, err
+	}
+	if all.varies(m, of) {
+		return all.eachByDesign(m, of, bare)
 	}
 	with, without, err := p.Targets.widths(out, bare, of.weights)
 	if err != nil {
@@ -177,21 +175,60 @@ func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quant
 	return all, nil
 }
 
-// unguarded are answers whose weights need not be cut; where they may be large, a share of the
-// budget tells whether it is narrower to cut them.
-func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound, share float64) ([]quantity, dp.Event, error) {
+// varies tells that it depends on the answer, and perhaps on the data, whether a guard is needless.
+func (a quantities) varies(m DPIS, of vouched) bool {
+	return m.needsGuard(a.public, of) == "" && m.Clip != clipPublic && a.public.varies(of)
+}
+
+// eachByDesign leaves the guard out of every answer that is narrower without it, and has a paid histogram say so where it
+// depends on the data: docs/proofs/overlap.md.
+func (a quantities) eachByDesign(m DPIS, of vouched, bare []quantity) (quantities, error) {
+	guarded := false
+	for i := range a.answers {
+		q, w, number := &a.answers[i], bare[i].weights(a.public.Targets, of.weights), 2
+		if q.values != nil {
+			continue
+		}
+		if w.largest <= largestKnown {
+			var err error
+			if number, _, _, err = either(q.bounds, bare[i].bounds, w); err != nil {
+				return a, err
+			}
+		}
+		switch number {
+		case 0:
+			*q = bare[i]
+		case 1:
+			q.bounds.Uncut, q.bounds.Caps = w.uncut(), q.bounds.Caps.Beyond(w.largest)
+			q.share = cmp.Or(m.ClipShare, tierShare)
+		}
+		q.bounds.Noise = scalar.Stages{}
+		guarded = guarded || number > 0
+		if number < 2 {
+			a.guard = tier{number: 1, why: byHistogram(of)}
+		}
+	}
+	if !guarded {
+		a.guard = tier{why: needless(of)}
+	} else if a.guard.number == 2 {
+		a.guard.why = costs(a.public, of, 0, 0)
+	}
+	var err error
+	a.event, err = shareAlike(*a.public.Privacy, new(scalar.Stages), a.answers, len(a.answers))
+	return a, err
+}
+
+// unguarded are answers whose weights need not be cut.
+func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound) ([]quantity, dp.Event, error) {
 	out := slices.Clone(answers)
 	for i := range out {
 		a := &out[i]
 		a.share, a.bounds.Noise = 0, scalar.Stages{}
 		a.bounds.Caps = scalar.ClipRanges{Above: a.weights(t, w).largest}
-		switch most := a.bounds.Caps.Above; {
-		case share > 0 && capSteps(most) > 0:
-			a.share, a.bounds.Caps.Steps = share, capSteps(most)
-		case a.kind == OfContrast && !t.unanchored:
+		if a.kind == OfContrast && !t.unanchored {
 			a.anchor = anchorShare
 		}
-		a.bounds.Uncut = &scalar.Uncut{Square: a.weights(t, w).square}
+		a.bounds.Uncut = a.weights(t, w).uncut()
 	}
 	event, err := shareAlike(q, new(scalar.Stages), out, len(out))
 	return out, event, err

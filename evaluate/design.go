@@ -19,6 +19,9 @@ type Design struct {
 	// Squares are the largest means, over the actions drawn in a state, of the squared
 	// ratio.
 	Squares []float64 `json:"squares"`
+	// Usual are the means of the squared ratio if all states are as frequent, for forecasts; nil where they
+	// are no other.
+	Usual []float64 `json:"usual,omitempty"`
 	// Supported says that the probabilities are those that actions were drawn with,
 	// fixed beforehand, and that each action that a target takes is drawn with
 	// probability above 0: the mean ratio is 1.
@@ -45,13 +48,16 @@ func NewDesign(behaviour policy.Policy, drawn bool, targets ...policy.Policy) *D
 			return nil
 		}
 		if d == nil {
-			d = &Design{Ratios: b.Ratios, Squares: b.Squares, Supported: drawn, Varies: policy.TellsApart(behaviour)}
+			d = &Design{Ratios: b.Ratios, Squares: b.Squares, Usual: b.Usual, Supported: drawn, Varies: policy.TellsApart(behaviour)}
 		}
 		for t := range d.Ratios {
-			d.Ratios[t], d.Squares[t] = max(d.Ratios[t], b.Ratios[t]), max(d.Squares[t], b.Squares[t])
+			d.Ratios[t], d.Squares[t], d.Usual[t] = max(d.Ratios[t], b.Ratios[t]), max(d.Squares[t], b.Squares[t]), max(d.Usual[t], b.Usual[t])
 		}
 		d.Supported = d.Supported && b.Supported
 		d.Varies = d.Varies || policy.TellsApart(target)
+	}
+	if d != nil && slices.Equal(d.Usual, d.Squares) {
+		d.Usual = nil
 	}
 	return d
 }
@@ -60,7 +66,13 @@ func (d Design) validate() error {
 	if len(d.Ratios) == 0 || len(d.Ratios) != len(d.Squares) {
 		return fmt.Errorf("%w: design: %d ratios and %d squares; give one of each for each decision, the last for all later ones", ErrPublic, len(d.Ratios), len(d.Squares))
 	}
+	if d.Usual != nil && len(d.Usual) != len(d.Squares) {
+		return fmt.Errorf("%w: design: %d usual squares and %d largest; give as many, or none", ErrPublic, len(d.Usual), len(d.Squares))
+	}
 	for t, r := range d.Ratios {
+		if u := d.usual(t); !(u >= 0 && u <= d.Squares[t]) {
+			return fmt.Errorf("%w: design: at decision %d the usual mean square is %v and the largest %v; want one no larger", ErrPublic, t, u, d.Squares[t])
+		}
 		if q := d.Squares[t]; !(r >= 0 && q >= 0 && q <= r) || math.IsInf(r, 1) {
 			return fmt.Errorf("%w: design: at decision %d the largest ratio is %v and the largest mean square %v; want finite numbers, the second no larger", ErrPublic, t, r, q)
 		} else if d.Supported && !(q >= 1-1e-6) {
@@ -70,135 +82,20 @@ func (d Design) validate() error {
 	return nil
 }
 
+// usual is the mean square that is supposed at a decision.
+func (d *Design) usual(t int) float64 {
+	if d.Usual == nil {
+		return d.Squares[t]
+	}
+	return d.Usual[t]
+}
+
 func (d *Design) clone() *Design {
 	c := copied(d)
 	if c != nil {
-		c.Ratios, c.Squares = slices.Clone(d.Ratios), slices.Clone(d.Squares)
+		c.Ratios, c.Squares, c.Usual = slices.Clone(d.Ratios), slices.Clone(d.Squares), slices.Clone(d.Usual)
 	}
 	return c
-}
-
-// weightBound bounds what a person's weight may be.
-type weightBound struct {
-	largest float64 // +Inf where nothing is known
-	square  float64 // its mean square
-	// law is what a forecast takes weights to be: ratios of two values at each decision, of
-	// which one is the largest, with mean 1 and the largest mean square.
-	law []scalar.Atom
-}
-
-// Beyond these a weight, and a number of decisions with ratios above 1, are as good as
-// without bound.
-const (
-	largestKnown = 1e30
-	mostDrawn    = 10000
-)
-
-// weightsOf bounds the weight of a trajectory, or with stepwise that of the discounted
-// mean over decisions of the weights so far. That after the end of an episode is carried
-// on, so that at each decision the largest so far counts.
-func (p Public) weightsOf(stepwise bool) weightBound {
-	none := weightBound{largest: math.Inf(1), square: math.Inf(1)}
-	if p.regime() != designed {
-		return none
-	}
-	d := p.Design
-	gamma := p.Gamma
-	if p.Discounts {
-		gamma = 1
-	}
-	last := int64(len(d.Ratios)) - 1
-	var mean, most weightBound
-	now, total, discount := &drawnWeights{1, 1, make([]float64, lawPoints)}, 0.0, 1.0
-	now.share[lawZero] = 1
-	mixed := make([]float64, len(now.share))
-	spend := func(share float64) {
-		total += share
-		mean.largest += share * most.largest
-		mean.square += share * most.square
-		for i, q := range now.share {
-			mixed[i] += share * q
-		}
-	}
-	for t := range p.decisions() {
-		if t > last && d.Ratios[last] <= 1 { // nothing grows from here on
-			left := float64(p.decisions() - t)
-			if gamma < 1 {
-				left = -math.Expm1(left*math.Log(gamma)) / (1 - gamma)
-			}
-			spend(left * discount)
-			break
-		}
-		if now.draw(d.Ratios[min(t, last)], d.Squares[min(t, last)]); now.largest > largestKnown || t == mostDrawn {
-			return none
-		}
-		most.largest, most.square = max(most.largest, now.largest), max(most.square, now.square)
-		spend(discount)
-		discount *= gamma
-	}
-	if !stepwise {
-		most.law = now.atoms(now.share, 1)
-		return most
-	}
-	return weightBound{mean.largest / total, mean.square / total, now.atoms(mixed, total)}
-}
-
-// drawnWeights is the law of a product of ratios, on a grid of its logarithm.
-type drawnWeights struct {
-	largest, square float64
-	share           []float64 // probability of each point of the grid; the rest is of weight 0
-}
-
-// The grid has points at exp(lawStep (i - lawZero)).
-const (
-	lawStep   = 0.02
-	lawZero   = 1000
-	lawPoints = 4500
-)
-
-// draw multiplies by the ratio of one decision.
-func (w *drawnWeights) draw(largest, square float64) {
-	w.largest *= largest
-	w.square *= square
-	if largest <= 1 {
-		return
-	}
-	low := max(1-(square-1)/(largest-1), 0)
-	high := (1 - low) / (largest - low) // the probability of the largest
-	out := make([]float64, len(w.share))
-	w.shift(out, largest, high)
-	w.shift(out, low, 1-high)
-	w.share = out
-}
-
-// shift adds the law times a factor, with a probability, to dst.
-func (w *drawnWeights) shift(dst []float64, factor, probability float64) {
-	if !(factor > 0) || !(probability > 0) {
-		return
-	}
-	by := math.Log(factor) / lawStep
-	whole, part := math.Floor(by), by-math.Floor(by)
-	for i, q := range w.share {
-		if q == 0 {
-			continue
-		}
-		for k, share := range []float64{1 - part, part} {
-			if at := i + int(whole) + k; at >= 0 && at < len(dst) {
-				dst[at] += q * probability * share
-			}
-		}
-	}
-}
-
-// atoms lists the points of a law whose probabilities add up to total.
-func (w *drawnWeights) atoms(share []float64, total float64) []scalar.Atom {
-	var out []scalar.Atom
-	for i, q := range share {
-		if q > 1e-9*total {
-			out = append(out, scalar.Atom{Weight: math.Exp(lawStep * float64(i-lawZero)), Share: q / total})
-		}
-	}
-	return out
 }
 
 // tier says whether an interval is guarded against weights that were cut and against
@@ -214,16 +111,27 @@ type tier struct {
 // splitter turns shares of the budget into noise multipliers.
 type splitter func(scalar.Stages) (scalar.Stages, error)
 
+// uncut is what is known of weights that are not cut.
+func (w weightBound) uncut() *scalar.Uncut {
+	return &scalar.Uncut{Square: w.square, Scatter: w.scatter}
+}
+
 // tier fixes the noise of every stage, and leaves the guard out where it is needless and
 // the interval expected to be narrower without it: docs/proofs/overlap.md.
 func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, split splitter) (scalar.Bounds, tier, error) {
 	t := tier{number: 2, why: m.needsGuard(p, of), clip: stages.Clip}
 	var err error
-	if b.Noise, err = split(stages); err != nil || t.why != "" {
+	if b.Noise, err = split(stages); err != nil {
+		return b, t, err
+	}
+	if t.why != "" {
+		if p.knows(of) && m.Confounding <= 1 {
+			t.half, err = b.Foresee(of.weights.law, of.weights.scatter)
+		}
 		return b, t, err
 	}
 	bare := b
-	bare.Uncut, bare.Caps = &scalar.Uncut{Square: of.weights.square}, scalar.ClipRanges{Above: of.weights.largest}
+	bare.Uncut, bare.Caps = of.weights.uncut(), scalar.ClipRanges{Above: of.weights.largest}
 	uncapped := stages
 	uncapped.Clip = 0
 	if bare.Noise, err = split(uncapped); err != nil {
@@ -238,11 +146,20 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		return b, t, err
 	}
 	if m.Clip != clipPublic && p.varies(of) {
-		b.Uncut, b.Caps.Above = bare.Uncut, of.weights.largest
-		b.Caps.Steps = capSteps(b.Caps.Above)
-		stages.Clip = cmp.Or(m.ClipShare, tierShare)
-		b.Noise, err = split(stages)
-		return b, tier{number: 1, why: byHistogram(of), clip: stages.Clip, half: min(with, without, 0.5) * of.within.Width()}, err
+		var number int
+		if number, with, without, err = either(b, bare, of.weights); err != nil {
+			return b, t, err
+		}
+		if number == 1 {
+			b.Uncut, b.Caps = bare.Uncut, b.Caps.Beyond(of.weights.largest)
+			stages.Clip = cmp.Or(m.ClipShare, tierShare)
+			if b.Noise, err = split(stages); err != nil {
+				return b, t, err
+			}
+			t = tier{number: 1, why: byHistogram(of), clip: stages.Clip}
+			t.half, err = b.Foresee(of.weights.law, of.weights.scatter)
+			return b, t, err
+		}
 	}
 	if b.Caps.Steps > 0 {
 		t.clip = cmp.Or(m.ClipShare, defaultClipShare)
@@ -252,9 +169,42 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 	t.half = min(with, 0.5) * width
 	if t.why = costs(p, of, with, without); t.why != "" {
 		t.why += ". " + expected
-		return b, t, nil
+	} else {
+		b, t = bare, tier{half: min(without, 0.5) * width, why: needless(of) + ". " + expected}
 	}
-	return bare, tier{half: min(without, 0.5) * width, why: needless(of) + ". " + expected}, nil
+	if !p.supposes {
+		t.half, err = b.Foresee(of.weights.law, of.weights.scatter)
+	}
+	return b, t, err
+}
+
+// knows tells that a law of weights follows from the design.
+func (p Public) knows(of vouched) bool {
+	return !p.supposes && of.weights.largest <= largestKnown && p.Design.Supported
+}
+
+// either says whether an estimate of weights that the design bounds, but that it allows to be rare, needs a guard (2), needs none
+// (0), or whether a paid histogram is to say (1), with the half widths, in shares of the range, that are expected with a guard and without.
+// What is public of rare weights is a guess. So without one it has to be narrower for any weights than with it for weights that are all 1.
+func either(guarded, bare scalar.Bounds, w weightBound) (number int, with, without float64, err error) {
+	halves, one := [4]float64{}, []scalar.Atom{{Weight: 1, Share: 1}}
+	for i, of := range []struct {
+		b   scalar.Bounds
+		law []scalar.Atom
+	}{{guarded, w.law}, {guarded, one}, {bare, []scalar.Atom{{Weight: w.square, Share: 1 / w.square}}}, {bare, one}} {
+		if halves[i], err = of.b.Foresee(of.law, w.scatter); err != nil {
+			return 0, 0, 0, err
+		}
+		halves[i] /= of.b.Range.Width()
+	}
+	with, without = halves[0], halves[2]
+	switch {
+	case halves[3] >= with, without > halves[1] && guarded.Caps.Steps == 0 && guarded.Caps.Above < w.largest:
+		return 2, with, max(with, without), nil
+	case without <= halves[1], guarded.Caps.Steps == 0:
+		return 0, with, min(without, math.Nextafter(with, 0)), nil
+	}
+	return 1, with, without, nil
 }
 
 // costs says why a guard that would be needless stays: the interval is expected to be
@@ -351,7 +301,9 @@ func (m DPIS) needsGuard(p Public, of vouched) string {
 func (t tier) summary(p Public, guess *WeightGuess) summary {
 	s := summary{facts: map[string]any{"tier": t.number}}
 	if t.half > 0 && (guess == nil || t.number == 0) {
-		s.expected.HalfWidth = t.half
+		if s.expected.HalfWidth = t.half; !p.supposes {
+			s.facts["forecast"] = byWeights
+		}
 	}
 	guard := "The interval includes a guard, which allows for weight that is clipped or missing"
 	if p.onPolicy() {

@@ -244,11 +244,13 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	of.confounding = m.Confounding
 	b := p.boundsOf(of)
 	b.Caps = caps
-	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) { return splitStages(method, *p.Privacy, s) })
+	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) {
+		n, err := splitStages(method, *p.Privacy, s)
+		return p.share.moved(n), err
+	})
 	if err != nil {
 		return draft{}, err
 	}
-	b.Noise = p.share.moved(b.Noise)
 	if of.behavior, err = p.propensities(method, b.Noise); err != nil {
 		return draft{}, err
 	}
@@ -261,13 +263,16 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	about, err := p.aboutBounds(b, of.weights.largest, m.Confounding, m.Guess)
 	d := draft{
 		method: method, public: p, event: eventOf(b.Noise), outcome: estimateAgain(g.Again, of.behavior),
-		summary:   about.and(m.shares(b.Caps.Above, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
+		summary:   about.and(m.shares(b.Caps.At(0).Max, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
 	}
 	if err == nil && m.Guess == nil && tier.half == 0 && !b.Usable && !p.supposes {
 		err = d.summary.unforecast(p, b, !p.share.some() && !b.Confounded)
 	} else if m.Guess == nil {
 		d.summary.inMiddle(nearEnd(d.summary.expected.HalfWidth, d.summary.expected.StdPrivacy))
+		if of.weights.scatter < 1 && tier.half > 0 {
+			d.summary.outlook = append(d.summary.outlook, goTogether)
+		}
 	}
 	d.prepare, d.slim = guarded(g, of, baseline, p), baseline == nil && of.behavior == nil
 	if p.share.some() {

@@ -387,6 +387,22 @@ func (s *summary) inMiddle(near float64) {
 	s.outlook = append(s.outlook, fmt.Sprintf("The expected half width supposes a value in the middle of the range; near an end it is smaller, of rare outcomes (1%% of the range) about %.3g.", near))
 }
 
+// inMiddles adds the same of several answers; near 0 a difference says nothing of where values are.
+func (s *summary) inMiddles(expected []ExpectedAnswer) {
+	var near []string
+	for _, e := range expected {
+		if e.Distance == 0 && e.HalfWidth > 0 && e.HalfWidth < e.Range.Width()/2 {
+			near = append(near, fmt.Sprintf("%s about %.3g", e.Name, nearEnd(e.HalfWidth, e.StdPrivacy)))
+		}
+	}
+	if near != nil {
+		s.outlook = append(s.outlook, "Expected half widths suppose values in the middle of the range; of rare outcomes (1% of the range) they are smaller: "+strings.Join(near, ", ")+".")
+	}
+}
+
+// goTogether says what a forecast supposes of several rewards.
+const goTogether = "Expected half widths suppose that rewards vary from decision to decision; if those of an episode go together, intervals are wider."
+
 // nearShare is the share of the range that stands for rare outcomes.
 const nearShare = 0.01
 

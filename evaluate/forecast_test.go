@@ -26,6 +26,10 @@ func TestPlansForecastOnlyWhatPublicFactsTell(t *testing.T) {
 			p.Targets.Drawn = w.drawn
 		}
 	}
+	groups := func(p *evaluate.Public) {
+		p.By = &evaluate.Groups{Column: "state", Of: []evaluate.Group{{Name: "a", Number: 0}, {Name: "b", Number: 1}}}
+	}
+	long := func(p *evaluate.Public) { p.Horizon, p.EpisodeHorizon = 3, 3 }
 	cells := func(p *evaluate.Public) {
 		p.Behavior = &evaluate.EstimatedBehavior{States: len(w.often), Column: "state", Actions: w.drawn.Actions()}
 	}
@@ -44,6 +48,11 @@ func TestPlansForecastOnlyWhatPublicFactsTell(t *testing.T) {
 		{"logged", evaluate.DPWIS{}, []func(*evaluate.Public){func(p *evaluate.Public) { p.Target = policy.Logged{} }}, true, "1% of the range"},
 		{"a contrast", evaluate.DPWIS{}, []func(*evaluate.Public){contrast}, false, "only the data tell how weights vary. Give the policy"},
 		{"a contrast by design", evaluate.DPWIS{}, []func(*evaluate.Public){contrast, design}, true, "1% of the range"},
+		{"a contrast by a long design", evaluate.DPWIS{}, []func(*evaluate.Public){contrast, design, long}, true, "go together"},
+		{"groups", evaluate.DPWIS{}, []func(*evaluate.Public){groups}, false, "a: Half width: not forecast"},
+		{"groups by design", evaluate.DPWIS{}, []func(*evaluate.Public){groups, design}, true, "1% of the range"},
+		{"groups by a long design", evaluate.DPPDIS{}, []func(*evaluate.Public){groups, design, long}, true, "go together"},
+		{"logged groups", evaluate.DPWIS{}, []func(*evaluate.Public){groups, func(p *evaluate.Public) { p.Target = policy.Logged{} }}, true, "1% of the range"},
 		{"few in a cell", evaluate.DPWIS{}, []func(*evaluate.Public){cells, func(p *evaluate.Public) { p.Persons = 600 }}, false, "how often actions were taken"},
 		{"many in a cell", evaluate.DPWIS{}, []func(*evaluate.Public){cells, func(p *evaluate.Public) { p.Persons = 50_000 }}, true, ""},
 		{"several decisions, estimated", evaluate.DPPDIS{}, []func(*evaluate.Public){cells, func(p *evaluate.Public) { p.Horizon, p.EpisodeHorizon = 6, 6 }}, false, "expect most of the range"},

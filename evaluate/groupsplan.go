@@ -376,7 +376,10 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 		a := ExpectedAnswer{
 			Name: p.By.Of[i].Name, Kind: OfGroup, Range: p.Returns(), MaxWeight: part.bounds.Caps.At(0).Max,
 			StdPrivacy: part.Expected.StdPrivacy, StdSampling: part.Expected.StdSampling,
-			HalfWidth: part.bounds.Z() * math.Hypot(part.Expected.StdPrivacy, part.Expected.StdSampling),
+			HalfWidth: part.Expected.HalfWidth,
+		}
+		if p.supposes {
+			a.HalfWidth = part.bounds.Z() * math.Hypot(a.StdPrivacy, a.StdSampling)
 		}
 		if part.bounds.Noise.Clip != 0 {
 			a.Choices = part.bounds.Caps.Steps + 1
@@ -384,6 +387,19 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 		expected = append(expected, a)
 	}
 	s := summary{facts: map[string]any{"answers": expected}, expected: Expected{Constant: p.Returns().Width() / 2}}
+	if !p.supposes {
+		s.facts["forecast"] = byWeights
+		for i, part := range parts {
+			if part.Expected.HalfWidth == 0 {
+				s.outlook = append(s.outlook, expected[i].Name+": "+part.Outlook[0])
+				break
+			}
+		}
+		s.inMiddles(expected)
+		if slices.Contains(parts[0].Outlook, goTogether) {
+			s.outlook = append(s.outlook, goTogether)
+		}
+	}
 	for _, fact := range []string{"clip", "confounding", "baseline", "baseline_share", "baseline_values"} {
 		if v, ok := parts[0].Facts[fact]; ok {
 			s.facts[fact] = v

@@ -74,11 +74,10 @@ type quantity struct {
 	// values are the places, among the answers, of the two values that a contrast is made
 	// of; nil where the answer is a release of its own.
 	values []int
-	// apart says what a person adds to a contrast by the difference of weights, most is the
-	// largest weight there and square bounds its mean square; nil where a person adds what they add to both values.
-	apart        *scalar.Difference
-	most, square float64
-	usual        scalar.Usual // supposed of weights there
+	// apart says what a person adds to a contrast by the difference of weights, and
+	// differ bounds these; nil where a person adds what they add to both values.
+	apart  *scalar.Difference
+	differ weightBound
 
 	bounds scalar.Bounds
 	// share and anchor are parts of the answer's budget: for the choice of its cap, and for where
@@ -157,48 +156,8 @@ func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceB
 	if d.Range().Width() > q.within(of.within).Width() {
 		return nil
 	}
-	q.most, q.square = math.Inf(1), math.Inf(1)
-	if b.Weight > 0 {
-		q.most, q.square = b.Weight, b.Weight // of mean 1
-		if p.decisions() == 1 {
-			q.usual = scalar.Usual{Square: b.Square, Spread: b.Spread}
-		} else { // times the ratios of other decisions
-			largest, square := p.besideOne(of)
-			q.most *= largest
-			q.square *= square
-		}
-	}
+	q.differ = p.differing(of, *b)
 	return d
-}
-
-// besideOne bounds the product of the ratios of all decisions but one, and its mean square;
-// step by step the mean over decisions t of those up to t, each of which counts t + 1 times.
-func (p Public) besideOne(of vouched) (largest, square float64) {
-	if of.weights.largest > largestKnown { // as it is without a design
-		return math.Inf(1), math.Inf(1)
-	}
-	d, decisions := p.Design, p.decisions()
-	last := int64(len(d.Ratios)) - 1
-	all := 1.0
-	if of.stepwise {
-		all = scalar.Later(float64(decisions), p.Gamma)
-	}
-	products, least, before, mean := [2]float64{1, 1}, [2]float64{math.Inf(1), math.Inf(1)}, [2]float64{}, [2]float64{}
-	for t := int64(0); t < decisions && !(t > last && d.Ratios[last] <= 1); t++ { // from there on it stays
-		at := min(t, last)
-		for i, r := range [2]float64{max(d.Ratios[at], 1), max(d.Squares[at], 1)} {
-			products[i] *= r
-			least[i] = min(least[i], r)
-			beside := products[i] / least[i]
-			if of.stepwise { // it grows here, for this decision and all later ones
-				beside, before[i] = (beside-before[i])*(all-scalar.Later(float64(t), p.Gamma))/all, beside
-				mean[i] += beside
-			} else {
-				mean[i] = beside
-			}
-		}
-	}
-	return mean[0], mean[1]
 }
 
 // bind fixes the range of the quantity and the caps on a person's weight in it.
@@ -219,7 +178,7 @@ func (q *quantity) bind(t *Targets, of vouched, b scalar.Bounds, cap float64) {
 // the logged policy is 1, and that of a combination the mean of the weights of all.
 func (q *quantity) cap(t *Targets, most float64) float64 {
 	if q.apart != nil {
-		return max(min(most, q.most), 1)
+		return max(min(most, q.differ.largest), 1)
 	}
 	sum, largest := 0.0, 0.0
 	for _, x := range q.of {
@@ -241,11 +200,11 @@ func (q *quantity) weights(t *Targets, w weightBound) weightBound {
 	logged, n := q.logged(t), float64(len(q.of))
 	switch {
 	case q.apart != nil:
-		return weightBound{q.most, q.square, []scalar.Atom{{Weight: q.square, Share: 1 / q.square}}}
+		return q.differ
 	case logged == 1:
-		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}}
+		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}, w.scatter}
 	}
-	out := weightBound{largest: q.cap(t, w.largest)}
+	out := weightBound{largest: q.cap(t, w.largest), scatter: w.scatter}
 	if n > 1 && q.disjoint(t) { // of all weights one is above 0
 		for _, x := range q.of {
 			out.square += w.square * (x.times / q.total()) * (x.times / q.total())
@@ -257,8 +216,14 @@ func (q *quantity) weights(t *Targets, w weightBound) weightBound {
 	}
 	rest := 1 - logged
 	out.square = logged*logged + 2*logged*rest + rest*rest*w.square
+	usual, of := 0.0, 0.0
 	for _, x := range w.law {
-		out.law = append(out.law, scalar.Atom{Weight: logged + rest*x.Weight, Share: x.Share})
+		a := scalar.Atom{Weight: logged + rest*x.Weight, Share: x.Share}
+		out.law = append(out.law, a)
+		usual, of = usual+x.Share*a.Weight*a.Weight, of+x.Share*x.Weight*x.Weight
+	}
+	if n > 1 { // what two policies have in common cancels: half of it, if both are weighted
+		out.scatter *= max(of-1, 0) / 4 / max(usual, 1)
 	}
 	return out
 }

@@ -189,3 +189,56 @@ func TestWidthsByStratum(t *testing.T) {
 }
 
 func sqrt(n int) float64 { return math.Sqrt(float64(n)) }
+
+// TestWidthsByADesign prints, for 30 random problems of one decision, how many times as wide intervals are with the design and complete
+// records as with complete records alone, by the same noise. It judges nothing.
+func TestWidthsByADesign(t *testing.T) {
+	const problems, logs = 30, 10
+	fmt.Println("persons\tepsilon\tasked\tgeometric mean\tabove 1.05\tlargest")
+	for _, persons := range []int{600, 2000, 20_000} {
+		for _, epsilon := range []float64{1, 5} {
+			for _, asked := range []string{"value", "difference", "from the logged policy"} {
+				mean, above, largest := 0.0, 0, 0.0
+				for problem := range problems {
+					rng := rand.New(rand.NewPCG(uint64(problem), *strataSeed+1))
+					w := drawWard(rng)
+					p := banditPublic(t, int64(persons), dp.ReplaceOne, w.new)
+					p.Complete, p.Privacy.Budget.Epsilon = true, epsilon
+					targets := []policy.Policy{w.new, w.old}
+					switch asked {
+					case "value":
+						targets = targets[:1]
+					case "from the logged policy":
+						targets[1] = policy.Logged{}
+					}
+					if len(targets) > 1 {
+						p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "a", Policy: targets[0]}, {Name: "b", Policy: targets[1]}}, Contrasts: [][2]string{{"a", "b"}}}
+					}
+					var widths [2]float64
+					for log := range logs {
+						d := w.log(t, persons, rng)
+						for k := range widths {
+							q := p
+							if k == 1 {
+								q.Targets = nil
+								if p.Targets != nil {
+									own := *p.Targets
+									q.Targets = &own
+								}
+								designed(&q, w.drawn, targets...)
+							}
+							e := run(t, evaluate.DPWIS{}, q, d, noise.NewSeeded(uint64(log))).Answers[0].Estimate
+							widths[k] += e.Interval[1] - e.Interval[0]
+						}
+					}
+					ratio := widths[1] / widths[0]
+					if mean += math.Log(ratio) / problems; ratio > 1.05 {
+						above++
+					}
+					largest = max(largest, ratio)
+				}
+				fmt.Printf("%d\t%g\t%s\t%.2f\t%d of %d\t%.2f\n", persons, epsilon, asked, math.Exp(mean), above, problems, largest)
+			}
+		}
+	}
+}

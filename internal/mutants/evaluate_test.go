@@ -10,6 +10,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"if err := redeem(r.plan.public.guarantee().Adjacency, r.plan.event); err != nil {", "if redeem == nil {\n\t\terr := error(nil)"}}},
 		{name: "a design from which a plan follows is not stated", in: "evaluate", by: ".", run: "WhateverIsCombined",
 			edits: edits{{"	given(f, \"design\", p.Design)\n", ""}}},
+		{name: "a histogram of weights that a design allows to be too large", in: "evaluate", run: "ALongDesign",
+			edits: edits{{"case halves[3] >= with,", "case halves[3] >= 10*with,"}}},
 		{name: "questions that differ in their noise share a cap", in: "evaluate", run: "AsIfNamed",
 			edits: edits{{"t := *q.policies", "t := q.policies"}, {"	q.policies = &t\n", ""}}},
 		{name: "whoever's group cannot be read is in no interval", in: "evaluate", by: ".", run: "WhateverIsLost",

@@ -14,6 +14,8 @@ type RatioBound struct {
 	// Squares are the largest means of the squared ratio over the actions drawn in one
 	// state, rounded up.
 	Squares []float64
+	// Usual are means of the squared ratio if all states are as frequent; as Squares where these are not known.
+	Usual []float64
 	// Supported tells that whatever action the target takes is drawn with probability
 	// above 0, so that in every state the mean ratio is 1.
 	Supported bool
@@ -40,9 +42,26 @@ func BoundRatios(target, behaviour Policy) (RatioBound, bool) {
 		}
 		out.Ratios = append(out.Ratios, up(ratio))
 		out.Squares = append(out.Squares, min(up(square), up(ratio)))
+		out.Usual = append(out.Usual, min(usualSquare(target, behaviour), out.Squares[t]))
 		out.Supported = out.Supported && supported
 	}
 	return out, true
+}
+
+// usualSquare is the mean squared ratio over all states alike; +Inf where these are not known.
+func usualSquare(target, behaviour Policy) (square float64) {
+	rows := stateByState(target, behaviour)
+	if rows == nil {
+		return math.Inf(1)
+	}
+	for _, x := range rows {
+		for a, drawn := range x[1] {
+			if drawn > 0 {
+				square += x[0][a] * x[0][a] / drawn / float64(len(rows))
+			}
+		}
+	}
+	return square
 }
 
 // up rounds up, beyond the rounding of the few operations before. Whole numbers stay.

@@ -38,6 +38,12 @@ func TestRatioBoundHoldsInEveryState(t *testing.T) {
 			}
 			return table
 		}
+		usual := 0.0
+		for k := range pi {
+			if b[k] > 0 {
+				usual += pi[k] * pi[k] / b[k] / float64(states)
+			}
+		}
 		// worst compares the target of state i with the behaviour of state j.
 		worst := func(pairs func(i, j int) bool) (ratio, square float64, supported bool) {
 			supported = true
@@ -61,8 +67,8 @@ func TestRatioBoundHoldsInEveryState(t *testing.T) {
 		}
 		same, ok := policy.BoundRatios(of(pi, "obs_s"), of(b, "obs_s"))
 		ratio, square, supported := worst(func(i, j int) bool { return i == j })
-		if !ok || math.Abs(same.Ratios[0]-ratio) > 1e-9 || math.Abs(same.Squares[0]-square) > 1e-9 || same.Supported != supported || same.Ratios[0] < ratio {
-			t.Fatalf("%+v; want ratio %v, square %v, supported %v", same, ratio, square, supported)
+		if !ok || math.Abs(same.Ratios[0]-ratio) > 1e-9 || math.Abs(same.Squares[0]-square) > 1e-9 || math.Abs(same.Usual[0]-usual) > 1e-9 || same.Supported != supported || same.Ratios[0] < ratio {
+			t.Fatalf("%+v; want ratio %v, square %v, usually %v, supported %v", same, ratio, square, usual, supported)
 		}
 		apart, ok := policy.BoundRatios(of(pi, "obs_s"), of(b, "obs_other"))
 		ratio, square, supported = worst(func(int, int) bool { return true })

@@ -217,29 +217,35 @@ func (b Bounds) Run(x, z []float64, src *noise.Source) (*Estimate, error) {
 	return e, nil
 }
 
+// surely is how many times as wide an interval is taken to be without a guard: its noise is certain, and what
+// sampling adds to both is supposed.
+const surely = 1.1
+
 // choose takes the cap at which the interval is expected to be narrowest, by the
 // numbers of persons beyond each: noisy ones less a standard deviation, since far out
 // a single person weighs much. From cap to cap outward the mean of the cut weights,
 // which the missing mass lacks to 1, and their second moment grow with the number of
-// persons beyond. The interval holds the value at every cap, so that nothing rests on
+// persons beyond; where a design makes the mean of uncut weights 1, no more is missing than
+// its law has beyond a cap. The interval holds the value at every cap, so that nothing rests on
 // these counts but its width.
 func (b Bounds) choose(beyond []float64) (cap float64, err error) {
 	persons := float64(b.Public.Persons)
 	k := len(beyond) - 1
 	cap = b.Caps.At(k).Max
-	mean, square, best, narrowest := 0.0, cap, cap, math.Inf(1)
+	mean, square, best, narrowest, total := 0.0, cap, cap, math.Inf(1), math.Inf(1)
 	for ; ; k-- {
 		m, err := b.pair(cap)
 		if err != nil {
 			return 0, err
 		}
-		sampling := math.Sqrt(square/persons) / 2
-		if b.ratioUncut() { // two ends at half of the range, beside one value there
-			sampling *= math.Sqrt2
-		}
-		width := 2*b.Z()*math.Hypot(m.SD().Sum/persons, sampling) - mean
-		if k == 0 && b.Uncut != nil {
-			width = 2*b.uncutHalf(m.SD(), min(square, b.Uncut.Square), cap) - mean
+		width := 2*b.Z()*math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2) - mean
+		if u := b.Uncut; u != nil {
+			noisy, square := mechanism.NoisyPair{Count: persons, SD: m.SD()}, min(square, u.Square)
+			width = 2*b.guardedHalf(noisy, 1, square, u.Scatter, cap) - mean
+			if total = min(total, mean+u.lost(cap)); k == 0 {
+				total = min(total, mean)
+				width = 2*surely*b.bareHalf(noisy, u.Scatter*square, cap) - total
+			}
 		}
 		if width < narrowest {
 			best, narrowest = cap, width

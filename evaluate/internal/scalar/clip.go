@@ -13,15 +13,31 @@ import (
 // the last by the factor 1/sqrt 2:
 //
 //	range k = [Anchor - Below 2^(-k/2), Anchor + Above 2^(-k/2)], 0 <= k <= Steps.
+//
+// With Top, range 0 reaches to that, and the others follow.
 type ClipRanges struct {
-	Anchor, Below, Above float64
-	Steps                int
+	Anchor, Below, Above, Top float64
+	Steps                     int
 }
 
 // At is range k.
 func (n ClipRanges) At(k int) facts.Range {
+	if n.Top > 0 {
+		if k == 0 {
+			return facts.Range{Min: n.Anchor, Max: n.Anchor + n.Top}
+		}
+		k--
+	}
 	f := math.Exp2(-float64(k) / 2)
 	return facts.Range{Min: n.Anchor - n.Below*f, Max: n.Anchor + n.Above*f}
+}
+
+// Beyond are the same with a wider one outside.
+func (n ClipRanges) Beyond(top float64) ClipRanges {
+	if top > n.Above {
+		n.Top, n.Steps = top, n.Steps+1
+	}
+	return n
 }
 
 // ranges are those within the widest one, in order.

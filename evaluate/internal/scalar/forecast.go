@@ -53,27 +53,45 @@ func (b Bounds) Forecast(g Weighing) (half, cap float64, err error) {
 	return half, cap, nil
 }
 
-// Usual is what is supposed of weights of mean 1: their mean square, and that of the part of them
-// that moves a difference.
-type Usual struct{ Square, Spread float64 }
-
-// ForecastApart is the half width that is expected of a difference of weights, by whichever end is narrower:
-// where no guard is needed, without one.
-func (b Bounds) ForecastApart(u Usual) (half float64, err error) {
-	half = math.Inf(1)
-	if !b.Bare() {
-		if half, _, err = b.Forecast(Weighing{Effective: 1 / max(u.Square, 1)}); err != nil {
+// Foresee is the half width that is expected of weights of a law with mean 1, at the cap that suits best and without a
+// guard where none is needed. Returns are supposed to be about the middle of their range; scatter is their variance as a
+// share of what it would be if all were at its ends.
+func (b Bounds) Foresee(law []Atom, scatter float64) (half float64, err error) {
+	half = b.Public.Returns.Width() / 2 / b.Range.Width()
+	persons := float64(b.Public.Persons)
+	for k := range b.Caps.Steps + 1 {
+		cap := b.Caps.At(k).Max
+		m, err := b.pair(cap)
+		if err != nil {
 			return 0, err
 		}
+		square, mean := 0.0, 0.0
+		for _, a := range law {
+			kept := min(a.Weight, cap)
+			square += a.Share * kept * kept
+			mean += a.Share * kept
+		}
+		noisy := mechanism.NoisyPair{Count: persons, SD: m.SD()}
+		if k == 0 && b.Uncut != nil {
+			half = min(half, b.bareHalf(noisy, scatter*square, cap))
+			continue
+		}
+		half = min(half, b.guardedHalf(noisy, mean, square, scatter, cap)+max(1-mean, 0)/2)
 	}
-	if b.Uncut == nil {
-		return half, nil
-	}
-	m, err := b.pair(b.Caps.At(0).Max)
-	if err != nil {
-		return 0, err
-	}
-	return min(half, b.Range.Width()*b.uncutHalf(m.SD(), u.Spread, b.Caps.At(0).Max)), nil
+	return half * b.Range.Width(), nil
+}
+
+// guardedHalf is the margin that is expected of each end, for weights of a mean and a mean square at a cap.
+func (b Bounds) guardedHalf(noisy mechanism.NoisyPair, mean, square, scatter, cap float64) float64 {
+	return b.margin(noisy, mean/2, square*(1+scatter)/4*noisy.Count, noisy.Count, cap)
+}
+
+// bareHalf is the half width that is expected without a guard, for weights whose mean square times the scatter of
+// returns is spread.
+func (b Bounds) bareHalf(noisy mechanism.NoisyPair, spread, cap float64) float64 {
+	e := &Estimate{Value: 0.5, StdSampling: math.Sqrt(spread/noisy.Count) / 2, StdPrivacy: noisy.SD.Difference / 2 / noisy.Count}
+	_, high := b.uncut(noisy, e, noisy.Count, cap)
+	return high - 0.5
 }
 
 // Least is the half width where all weights are 1.

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
 
 // TestMomentsOfCutWeights holds the moments of lognormal weights cut at a cap against a
@@ -70,5 +72,48 @@ func TestForecastIsThatOfTheExpectedSums(t *testing.T) {
 	b.Caps.Steps = 4
 	if narrower, cap, err := b.Forecast(Weighing{Effective: 1}); err != nil || cap != 1 || !(narrower < half) {
 		t.Errorf("with caps to choose from: %v at %v, %v; want the cap 1, where nothing is cut, and less than %v", narrower, cap, err, half)
+	}
+}
+
+// TestForeseenWidthsAreReleased draws weights of a law, and returns that scatter as supposed, and holds the half width that is foreseen
+// against the mean of 40 releases, by a guard and without one.
+func TestForeseenWidthsAreReleased(t *testing.T) {
+	const persons = 4000
+	rng, src := rand.New(rand.NewPCG(3, 5)), noise.NewSeeded(9)
+	for _, law := range [][]Atom{{{1, 1}}, {{3, 0.25}, {1.0 / 3, 0.75}}, {{12, 0.02}, {0.76 / 0.98, 0.98}}} {
+		for _, scatter := range []float64{1, 0.2} {
+			for _, bare := range []bool{false, true} {
+				b := Bounds{
+					Public: facts.Public{Persons: persons, Adjacency: dp.ReplaceOne, Gamma: 1, Returns: facts.Range{Min: 1, Max: 3}, Noise: mechanism.Fast},
+					Range:  facts.Range{Min: 1, Max: 3}, Caps: ClipRanges{Above: law[0].Weight}, Noise: Stages{Main: 4}, SelfNormalised: true,
+				}
+				if bare {
+					b.Uncut = &Uncut{Square: 3}
+				}
+				want := 0.0
+				for range 40 {
+					x, z := make([]float64, persons), make([]float64, persons)
+					for i := range x {
+						w, g := law[0].Weight, 0.5+math.Sqrt(scatter)/2
+						if len(law) > 1 && rng.Float64() > law[0].Share {
+							w = law[1].Weight
+						}
+						if rng.IntN(2) == 0 {
+							g = 1 - g
+						}
+						x[i], z[i] = w*g, w*(1-g)
+					}
+					e, err := b.Run(x, z, src)
+					if err != nil {
+						t.Fatal(err)
+					}
+					want += (e.Interval[1] - e.Interval[0]) / 2 / 40
+				}
+				half, err := b.Foresee(law, scatter)
+				if err != nil || half > 1.15*want || half < want/1.15 {
+					t.Errorf("%v, scatter %v, without a guard %v: foreseen %.4f, %v; released %.4f", law, scatter, bare, half, err, want)
+				}
+			}
+		}
 	}
 }

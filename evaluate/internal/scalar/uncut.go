@@ -9,6 +9,8 @@ import (
 // Uncut is what a public design says of weights that are never cut and whose mean is 1.
 type Uncut struct {
 	Square float64 // bound on the mean of their squares
+	// Scatter is what is supposed of returns, by which a paid histogram chooses: see [Bounds.Foresee].
+	Scatter float64
 }
 
 // Sure tells that more is missing than noise and the choice of persons make where nothing
@@ -63,6 +65,9 @@ func (b Bounds) ExpectedUncut() (float64, error) {
 	}
 	return b.uncutHalf(m.SD(), b.Uncut.Square, cap), nil
 }
+
+// lost is what of the mean weight can lie above a cap: w - c is at most w^2/(4c).
+func (u Uncut) lost(cap float64) float64 { return u.Square / (4 * cap) }
 
 // uncutHalf is the same for weights of a mean square.
 func (b Bounds) uncutHalf(sd mechanism.PairSD, square, cap float64) float64 {

@@ -5,6 +5,7 @@ package truthbench_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -15,6 +16,8 @@ import (
 	"github.com/discreet-rl/discreet/dp/receipt"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // TestForecastTable prints, over the benchmark problems, the half width that a plan forecasts with
@@ -38,6 +41,81 @@ func TestForecastTable(t *testing.T) {
 	for _, method := range strings.Split(*methods, ",") {
 		tellRatios(method+" without a guess", bare[method])
 		tellRatios(method+" with it", guessed[method])
+	}
+}
+
+// TestForecastsOfSeveral prints, for problems whose design is known, the half widths that plans forecast of groups and of contrasts,
+// and the mean ones of the releases. It judges nothing.
+func TestForecastsOfSeveral(t *testing.T) {
+	fmt.Println("problem\tpersons\tepsilon\tasked\ttier\tforecast\treleased\tratio")
+	ratios := map[string][]float64{}
+	for _, p := range truthbench.Problems() {
+		if p.Behavior == nil || !asked(t, p.Name) {
+			continue
+		}
+		for _, text := range strings.Split(*persons, ",") {
+			n := int(number(t, text))
+			logs, grouped := make([]*trajectory.Dataset, *draws), make([]*trajectory.Dataset, *draws)
+			for seed := range *draws {
+				logs[seed], grouped[seed] = p.Draw(n, uint64(seed)), inGroups(p, n, uint64(seed))
+			}
+			for _, epsilon := range strings.Split(*epsilons, ",") {
+				for _, method := range strings.Split(*methods, ",") {
+					tell := func(kind, asked string, public evaluate.Public, logs []*trajectory.Dataset) {
+						plan := planned(t, method, nil, public)
+						expected := plan.Facts["answers"].([]evaluate.ExpectedAnswer)
+						half, src := make([]float64, len(expected)), noise.NewSeeded(uint64(n))
+						for _, d := range logs {
+							for i, a := range released(t, plan, d, src).Answers {
+								half[i] += (a.Estimate.Interval[1] - a.Estimate.Interval[0]) / 2 / float64(len(logs))
+							}
+						}
+						for i, e := range expected {
+							if e.HalfWidth > 0 {
+								ratios[kind] = append(ratios[kind], e.HalfWidth/half[i])
+							}
+							fmt.Printf("%s, %s\t%d\t%s\t%s: %s\t%v\t%.3g\t%.3g\t%.2f\n", p.Name, method, n, epsilon, asked, e.Name, plan.Facts["tier"], e.HalfWidth, half[i], e.HalfWidth/half[i])
+						}
+					}
+					for _, c := range promises {
+						for _, design := range []bool{false, true} {
+							q := groupsPublic(p, n, number(t, epsilon), c.adjacency, c.fixed)
+							for g, size := range groupSizes(n) { // a right guess
+								q.By.Of[g].Persons = int64(size)
+							}
+							kind := "groups"
+							if design {
+								q.Design, q.Complete = evaluate.NewDesign(p.Behavior, true, p.Target), true
+								kind += " by design"
+							}
+							tell(kind, kind+" "+c.name, q, grouped)
+							if !design {
+								q.Target = policy.Logged{}
+								tell("groups logged", "groups logged "+c.name, q, grouped)
+							}
+						}
+					}
+					for _, r := range rivalsOf(p) {
+						for _, complete := range []bool{false, true} {
+							q := p.Public(n, number(t, epsilon), dp.ReplaceOne)
+							q.Target, q.Targets = nil, &evaluate.Targets{Contrasts: [][2]string{r.names}, Drawn: p.Behavior}
+							for k := range 2 {
+								q.Targets.Policies = append(q.Targets.Policies, evaluate.NamedPolicy{Name: r.names[k], Policy: r.policy[k]})
+							}
+							q.Design, q.Complete = evaluate.NewDesign(p.Behavior, true, r.policy[:]...), complete
+							kind := "contrasts"
+							if p.Horizon > 1 {
+								kind += " of several decisions"
+							}
+							tell(kind, fmt.Sprintf("complete %v", complete), q, logs)
+						}
+					}
+				}
+			}
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(ratios)) {
+		tellRatios(kind, ratios[kind])
 	}
 }
 
