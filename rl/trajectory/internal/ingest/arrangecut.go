@@ -1,7 +1,6 @@
 package ingest
 
 import (
-	"encoding/binary"
 	"math"
 	"time"
 
@@ -12,8 +11,8 @@ import (
 // of one cannot be read, it may be anywhere, and so may the cuts: all are then one episode.
 func (g *group) cut(o *trajectory.Options) {
 	number, before := 1, math.Inf(-1)
-	for i := range g.order {
-		step := g.step(i)
+	for i, row := range g.order {
+		step := g.values[blkStep][row]
 		if !finite(step) {
 			number = 0
 			break
@@ -39,9 +38,4 @@ func begins(o *trajectory.Options, before, step float64) bool {
 		return !(step > before)
 	}
 	return step-before > float64(o.Gap/time.Microsecond)
-}
-
-// step is that of a row, the first number of what is kept of it.
-func (g *group) step(i int) float64 {
-	return math.Float64frombits(binary.LittleEndian.Uint64(g.row(i).record))
 }
