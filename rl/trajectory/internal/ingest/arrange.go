@@ -30,6 +30,8 @@ type arranged struct {
 	faults rowFaults
 	record []byte
 	key    []byte
+	listed []int  // runs of episodes
+	codes  []byte // of each run, how many rows, and which of those
 }
 
 // arrange reads all files to their ends and puts their rows in order.
@@ -99,20 +101,11 @@ func (a *arranged) take() {
 		a.key, of = a.key[:0], keyUnit
 	}
 	owner := len(a.key)
-	episode := 0 // the run of the row at hand
-	for lo, run := 0, 0; lo < b.Rows; run++ {
-		hi := b.Keys[of].End(run)
+	for run := 0; s.at < b.Rows; run++ {
+		lo, hi := s.at, b.Keys[of].End(run)
 		a.key = appendID(a.key[:owner], b.Keys[of].Key(run))
 		a.record = a.appendPlaces(a.record[:0], lo, hi)
-		for at := lo; at < hi; episode++ {
-			end := b.Keys[keyEpisode].End(episode)
-			id := b.Keys[keyEpisode].Key(episode)
-			a.record = binary.AppendUvarint(binary.AppendUvarint(a.record, uint64(min(end, hi)-at)), uint64(len(id)))
-			a.record = append(a.record, id...)
-			if at = min(end, hi); end > hi {
-				break
-			}
-		}
+		a.record = a.appendEpisodes(a.record, hi)
 		a.record = a.faults.append(a.record, b, lo, hi, lacked)
 		for block := range b.Blocks {
 			if block != blkCoded {
@@ -120,7 +113,6 @@ func (a *arranged) take() {
 			}
 		}
 		a.sorter.Put(a.key, a.record)
-		lo = hi
 	}
 }
 
@@ -133,6 +125,41 @@ func (a *arranged) appendPlaces(dst []byte, lo, hi int) []byte {
 		before = row
 	}
 	return dst
+}
+
+// mostOpen is how many episodes of a person may take turns so that each is listed once.
+const mostOpen = 16
+
+// appendEpisodes appends ids of episodes up to a row, and of each run which of them it has.
+func (a *arranged) appendEpisodes(dst []byte, hi int) []byte {
+	s := a.stream
+	runs, last := &s.batch.Keys[keyEpisode], 0
+	a.listed, a.codes = a.listed[:0], a.codes[:0]
+	for s.at < hi {
+		run := s.advance(keyEpisode)
+		n, open := len(a.listed), min(len(a.listed), mostOpen)
+		for ; open > 0; open-- {
+			if last++; last >= n {
+				last = n - min(n, mostOpen)
+			}
+			if runs.Same(run, a.listed[last]) {
+				break
+			}
+		}
+		if open == 0 {
+			last = n
+			a.listed = append(a.listed, run)
+		}
+		end := min(runs.End(run), hi)
+		a.codes = binary.AppendUvarint(binary.AppendUvarint(a.codes, uint64(end-s.at)), uint64(last))
+		s.at = end
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(a.listed)))
+	for _, run := range a.listed {
+		id := runs.Key(run)
+		dst = append(binary.AppendUvarint(dst, uint64(len(id))), id...)
+	}
+	return append(dst, a.codes...)
 }
 
 // appendID appends an id so that keys are in the order of their lengths, and those of one
@@ -187,9 +214,10 @@ func (a *arranged) nextPerson() error {
 		return a.ends
 	}
 	s := a.stream
+	a.person.width, a.person.inFiles = &s.bound.width, s.o.Restart
 	a.person.begin(a.ahead.key)
 	for a.ends == nil && bytes.Equal(a.ahead.key, a.person.owner) {
-		if err := a.person.add(a.ahead.record, &s.bound.width); err != nil {
+		if err := a.person.add(a.ahead.record); err != nil {
 			return err
 		}
 		a.ends = a.read()
@@ -197,7 +225,7 @@ func (a *arranged) nextPerson() error {
 	if a.ends != nil && !errors.Is(a.ends, io.EOF) {
 		return a.ends
 	}
-	a.person.arrange(s.o.Restart)
+	a.person.arrange()
 	if s.o.Cuts() {
 		a.person.cut(&s.o)
 	}
@@ -212,7 +240,7 @@ func (a *arranged) give(b *table.Batch, lo, hi int) {
 	b.Keys[keyUnit].Append(person, hi-lo)
 	for i := 0; i < len(order); {
 		n := 1
-		for i+n < len(order) && g.ids[order[i+n]] == g.ids[order[i]] && (len(g.numbers) == 0 || g.numbers[lo+i+n] == g.numbers[lo+i]) {
+		for i+n < len(order) && g.episode(order[i+n]) == g.episode(order[i]) && (len(g.numbers) == 0 || g.numbers[lo+i+n] == g.numbers[lo+i]) {
 			n++
 		}
 		id := g.id(order[i])

@@ -22,52 +22,62 @@ func cutID(key []byte) (id, rest []byte) {
 
 // group is the rows of one person, in columns, as they were read.
 type group struct {
-	owner   []byte
-	text    []byte // ids of episodes, and faults
-	ids     []span // in text, of each row
-	files   []int
-	places  []int
-	faults  []span // in text, of each row; empty where there are none
-	values  [blocks][]float64
-	width   *[blocks]int
-	ranks   []ranked
-	spans   []span // of the ranks of each episode
-	order   []int  // of the rows
-	numbers []int  // of the episodes that they were cut into, in order; empty where they are not cut
+	owner    []byte
+	text     []byte  // ids of episodes, and faults
+	ids      []named // one may be there several times
+	idOf     []int   // of each row
+	files    []int
+	places   []int
+	faults   []span // in text, of each row; empty where there are none
+	values   [blocks][]float64
+	width    *[blocks]int
+	inFiles  bool   // rows of an episode stay in the order of the files
+	byID     []int  // the ids in order
+	episodes []span // of rows, in the order of ids and then in that of first steps
+	rows     []int  // of each episode after those of the one before
+	order    []int  // of the rows
+	numbers  []int  // of the episodes that they were cut into, in order; empty where they are not cut
+}
+
+// named is an id in text.
+type named struct {
+	span
+	prefix  uint64 // its length and its first bytes
+	episode int    // which has it
 }
 
 // span is from where to where something reaches.
 type span struct{ from, to int }
 
-// ranked is what a row is put in order by: the length and the first bytes of the id of its
-// episode, and the rank of its step.
-type ranked struct {
-	prefix, rank uint64
-	row          int
-}
-
 func (g *group) begin(owner []byte) {
 	g.owner = append(g.owner[:0], owner...)
-	g.text, g.ids, g.files, g.places, g.faults = g.text[:0], g.ids[:0], g.files[:0], g.places[:0], g.faults[:0]
+	g.text, g.ids, g.idOf, g.files, g.places, g.faults = g.text[:0], g.ids[:0], g.idOf[:0], g.files[:0], g.places[:0], g.faults[:0]
 	for i := range g.values {
 		g.values[i] = g.values[i][:0]
 	}
-	g.ranks, g.spans, g.order, g.numbers = g.ranks[:0], g.spans[:0], g.order[:0], g.numbers[:0]
+	g.byID, g.episodes, g.order, g.numbers = g.byID[:0], g.episodes[:0], g.order[:0], g.numbers[:0]
 }
 
 // add adds the rows of a record.
-func (g *group) add(record []byte, width *[blocks]int) error {
-	g.width = width
+func (g *group) add(record []byte) error {
 	r := &table.Record{Left: record}
-	from, rows, file, place := len(g.ids), r.Count(), r.Count(), 0
+	from, rows, file, place := len(g.idOf), r.Count(), r.Count(), 0
 	for i := 0; i < rows && !r.Short; i++ {
 		place += r.Signed()
 		g.files, g.places = append(g.files, file), append(g.places, place)
 	}
-	for i := 0; i < rows && !r.Short; {
-		n, id := r.Count(), g.keep(r.Bytes(r.Count()))
-		for ; n > 0 && i < rows; n, i = n-1, i+1 {
-			g.ids = append(g.ids, id)
+	listed := len(g.ids)
+	for n := r.Count(); n > 0 && !r.Short; n-- {
+		g.addID(r.Bytes(r.Count()))
+	}
+	for left := rows; left > 0 && !r.Short; {
+		n, id := r.Count(), listed+r.Count()
+		if n == 0 || n > left || id >= len(g.ids) {
+			r.Short = true
+			break
+		}
+		for left -= n; n > 0; n-- {
+			g.idOf = append(g.idOf, id)
 		}
 	}
 	if faulty := r.Byte() != 0; faulty || len(g.faults) > 0 {
@@ -80,7 +90,7 @@ func (g *group) add(record []byte, width *[blocks]int) error {
 			}
 		}
 	}
-	for block, w := range width {
+	for block, w := range g.width {
 		if block != blkCoded {
 			g.values[block] = r.Numbers(g.values[block], rows, w)
 		}
@@ -97,77 +107,99 @@ func (g *group) keep(text []byte) span {
 	return span{from, len(g.text)}
 }
 
+func (g *group) addID(id []byte) {
+	var first [8]byte
+	binary.BigEndian.PutUint16(first[:], uint16(len(id)))
+	copy(first[2:], id)
+	g.ids = append(g.ids, named{span: g.keep(id), prefix: binary.BigEndian.Uint64(first[:])})
+}
+
 // id is that of the episode of a row.
-func (g *group) id(row int) []byte { return g.text[g.ids[row].from:g.ids[row].to] }
+func (g *group) id(row int) []byte { return g.of(g.ids[g.idOf[row]].span) }
+
+func (g *group) of(s span) []byte { return g.text[s.from:s.to] }
+
+// episode is which of the episodes a row is of.
+func (g *group) episode(row int) int { return g.ids[g.idOf[row]].episode }
 
 // fault is what is wrong with a row, empty if nothing is.
 func (g *group) fault(row int) []byte {
 	if len(g.faults) == 0 {
 		return nil
 	}
-	return g.text[g.faults[row].from:g.faults[row].to]
+	return g.of(g.faults[row])
 }
 
 // arrange puts rows in the order of their steps, or of the files, and episodes in the order of
 // their first steps; where these are equal, in the order of their ids.
-func (g *group) arrange(inFiles bool) {
-	for row, span := range g.ids {
-		var first [8]byte
-		binary.BigEndian.PutUint16(first[:], uint16(span.to-span.from))
-		copy(first[2:], g.text[span.from:span.to])
-		r := ranked{binary.BigEndian.Uint64(first[:]), 0, row}
-		switch {
-		case inFiles:
-			r.rank = uint64(g.files[row])<<rowBits | uint64(g.places[row])
-		case g.width[blkStep] > 0:
-			r.rank = rank(g.values[blkStep][row])
-		default:
-			r.rank = rank(table.Null())
+func (g *group) arrange() {
+	g.divide()
+	for _, e := range g.episodes {
+		if rows := g.rows[e.from:e.to]; !slices.IsSortedFunc(rows, g.compare) {
+			slices.SortFunc(rows, g.compare)
 		}
-		g.ranks = append(g.ranks, r)
 	}
-	slices.SortFunc(g.ranks, g.compare)
-	for from := 0; from < len(g.ranks); {
-		to := from + 1
-		for to < len(g.ranks) && g.compareIDs(&g.ranks[from], &g.ranks[to]) == 0 {
-			g.ids[g.ranks[to].row] = g.ids[g.ranks[from].row]
-			to++
-		}
-		g.spans = append(g.spans, span{from, to})
-		from = to
-	}
-	slices.SortStableFunc(g.spans, func(a, b span) int { return cmp.Compare(g.ranks[a.from].rank, g.ranks[b.from].rank) })
-	for _, e := range g.spans {
-		for _, r := range g.ranks[e.from:e.to] {
-			g.order = append(g.order, r.row)
-		}
+	slices.SortStableFunc(g.episodes, func(a, b span) int { return cmp.Compare(g.rank(g.rows[a.from]), g.rank(g.rows[b.from])) })
+	for _, e := range g.episodes {
+		g.order = append(g.order, g.rows[e.from:e.to]...)
 	}
 }
 
-// compare is by episode and rank. Rows of one step, which cannot be used, are in the order of
-// what they hold, wherever they stand.
-func (g *group) compare(a, b ranked) int {
+// divide puts the rows of each episode together, and episodes in the order of their ids.
+func (g *group) divide() {
+	for i := range g.ids {
+		g.byID = append(g.byID, i)
+	}
+	slices.SortFunc(g.byID, g.compareIDs)
+	for k, i := range g.byID {
+		if k == 0 || g.compareIDs(g.byID[k-1], i) != 0 {
+			g.episodes = append(g.episodes, span{})
+		}
+		g.ids[i].episode = len(g.episodes) - 1
+	}
+	for row := range g.idOf {
+		g.episodes[g.episode(row)].to++
+	}
+	from := 0
+	for i := range g.episodes {
+		e := &g.episodes[i]
+		from, *e = from+e.to, span{from, from}
+	}
+	g.rows = slices.Grow(g.rows[:0], from)[:from]
+	for row := range g.idOf {
+		e := &g.episodes[g.episode(row)]
+		g.rows[e.to] = row
+		e.to++
+	}
+}
+
+// compareIDs compares ids by their lengths, and those of one length byte by byte, as numbers are.
+func (g *group) compareIDs(i, j int) int {
+	a, b := &g.ids[i], &g.ids[j]
 	if a.prefix != b.prefix {
 		return cmp.Compare(a.prefix, b.prefix)
 	}
-	if c := g.compareIDs(&a, &b); c != 0 {
+	return bytes.Compare(g.of(a.span), g.of(b.span))
+}
+
+// rank gives numbers that are in the order of the rows of an episode.
+func (g *group) rank(row int) uint64 {
+	switch {
+	case g.inFiles:
+		return uint64(g.files[row])<<rowBits | uint64(g.places[row])
+	case g.width[blkStep] > 0:
+		return rank(g.values[blkStep][row])
+	}
+	return rank(table.Null())
+}
+
+// compare is by rank. Rows of one step, which cannot be used, are in the order of what they
+// hold, wherever they stand.
+func (g *group) compare(a, b int) int {
+	if c := cmp.Compare(g.rank(a), g.rank(b)); c != 0 {
 		return c
 	}
-	if a.rank != b.rank {
-		return cmp.Compare(a.rank, b.rank)
-	}
-	return bytes.Compare(g.held(a.row), g.held(b.row))
-}
-
-// compareIDs compares ids, of one length byte by byte, as numbers are.
-func (g *group) compareIDs(a, b *ranked) int {
-	if a.prefix != b.prefix {
-		return cmp.Compare(a.prefix, b.prefix)
-	}
-	if g.ids[a.row].to-g.ids[a.row].from <= 6 { // all of it is in the prefix
-		return 0
-	}
-	return bytes.Compare(g.id(a.row), g.id(b.row))
+	return bytes.Compare(g.held(a), g.held(b))
 }
 
 // held is all that a row holds.
