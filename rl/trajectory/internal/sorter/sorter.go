@@ -38,7 +38,7 @@ func New() *Sorter {
 	return &Sorter{dir: os.TempDir(), most: sortedAtOnce, fan: mostRuns}
 }
 
-// Put adds a record. Records of one key come in the order of their bytes.
+// Put adds a record. Records of one key come in any order.
 func (s *Sorter) Put(key, record []byte) {
 	if s.now.size > 0 && s.now.size+len(key)+len(record) > s.most {
 		s.spill()
@@ -190,25 +190,59 @@ func (c *chunk) keyOf(e *entry) []byte { return c.blocks[e.block][e.start:e.key]
 
 func (c *chunk) recordOf(e *entry) []byte { return c.blocks[e.block][e.key:e.end] }
 
-// sort compares keys whole where they begin alike.
+// sort compares keys whole where they begin alike and have more. Records of one key stay in
+// their order.
 func (c *chunk) sort() {
-	prefixes := func(a, b entry) int { return cmp.Compare(a.prefix, b.prefix) }
-	if !slices.IsSortedFunc(c.entries, prefixes) {
-		slices.SortFunc(c.entries, prefixes)
+	if slices.IsSortedFunc(c.entries, c.compare) {
+		return
 	}
+	c.sortPrefixes()
 	for from := 0; from < len(c.entries); {
 		to := from + 1
 		for to < len(c.entries) && c.entries[to].prefix == c.entries[from].prefix {
 			to++
 		}
-		slices.SortFunc(c.entries[from:to], func(a, b entry) int {
-			if d := bytes.Compare(c.keyOf(&a), c.keyOf(&b)); d != 0 {
-				return d
-			}
-			return bytes.Compare(c.recordOf(&a), c.recordOf(&b))
-		})
+		slices.SortFunc(c.entries[from:to], c.compare)
 		from = to
 	}
+}
+
+// sortPrefixes sorts by one byte of the prefixes after another, the last one first.
+func (c *chunk) sortPrefixes() {
+	from, to := c.entries, make([]entry, len(c.entries))
+	for shift := 0; shift < 64; shift += 8 {
+		var at [256]int
+		for i := range from {
+			at[byte(from[i].prefix>>shift)]++
+		}
+		if at[byte(from[0].prefix>>shift)] == len(from) {
+			continue
+		}
+		before := 0
+		for b, n := range at {
+			at[b] = before
+			before += n
+		}
+		for i := range from {
+			b := byte(from[i].prefix >> shift)
+			to[at[b]] = from[i]
+			at[b]++
+		}
+		from, to = to, from
+	}
+	c.entries = from
+}
+
+func (c *chunk) compare(a, b entry) int {
+	if a.prefix != b.prefix {
+		return cmp.Compare(a.prefix, b.prefix)
+	}
+	if a.key-a.start > 8 && b.key-b.start > 8 {
+		if d := bytes.Compare(c.keyOf(&a), c.keyOf(&b)); d != 0 {
+			return d
+		}
+	}
+	return cmp.Or(cmp.Compare(a.key-a.start, b.key-b.start), cmp.Compare(a.block, b.block), cmp.Compare(a.start, b.start))
 }
 
 func (c *chunk) next() (key, record []byte, err error) {
@@ -294,11 +328,7 @@ func (m *merged) next() (key, record []byte, err error) {
 func (m *merged) Len() int { return len(m.heads) }
 
 func (m *merged) Less(i, j int) bool {
-	a, b := m.heads[i], m.heads[j]
-	if d := bytes.Compare(a.key, b.key); d != 0 {
-		return d < 0
-	}
-	return bytes.Compare(a.record, b.record) < 0
+	return bytes.Compare(m.heads[i].key, m.heads[j].key) < 0
 }
 
 func (m *merged) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }
