@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/sorter"
 )
@@ -67,6 +68,9 @@ func (t *Temporary) Put(number int, kind byte, record []byte) error {
 		if err := t.write(p); err != nil {
 			return err
 		}
+	}
+	if cap(p.held)-len(p.held) < size {
+		p.held = slices.Grow(p.held, max(len(p.held), size, held/4))
 	}
 	p.held = append(appendHead(p.held, number, kind, record), record...)
 	return nil
