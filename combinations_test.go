@@ -33,7 +33,7 @@ var (
 		"adjacency: add_remove_one, epsilon: 50, delta: 1e-3", "adjacency: replace_one, epsilon: 4, delta: 0", "adjacency: replace_one, epsilon: 4, delta: 1e-3, noise_family: laplace",
 		"adjacency: replace_one, unit: episode, epsilon: 50, delta: 1e-3", "adjacency: replace_one, epsilon: 4, delta: 1e-3, noise: fast",
 	}
-	anyPolicy = []string{"{kind: logged}", "{kind: logged}", "{kind: uniform, actions: 2}", "{kind: constant, action: 1}", "{kind: table, path: pi.csv, column: obs_x}"}
+	anyPolicy = []string{"{kind: logged}", "{kind: logged}", "{kind: uniform, actions: 2}", "{kind: constant, action: 1}", "{kind: table, path: pi.csv, column: obs_x}", "{kind: tree, path: step.json}"}
 	anyTarget = []string{"", "", "", "several", "several", "groups", "fixed"}
 	anyAsked  = []string{"", "contrasts: all", "contrasts: logged\nlevels: none", "contrasts: [[p1, p2]]\nselect: best", "select: {best: permute-and-flip}"}
 	features  = []string{"{kind: tabular, states: 4, column: obs_x}", "{kind: columns, names: [obs_x], low: [0], high: [3]}", "{kind: columns, names: [obs_x, obs_y], low: [0, 0], high: [3, 1], intercept: true}"}
@@ -55,7 +55,7 @@ func drawn(r *rand.Rand, m evaluate.Method, persons int) string {
 	case m.NeedArms:
 		target, method = "groups", method+", control: A, allocation: {A: 0.5, B: 0.5}"
 	case m.Learns:
-		target = "learned"
+		target, method = "learned", method+one([]string{"", "", ", stationary: true"})
 	case m.Name == "gpope":
 		method += ", iterations: 4"
 	case m.NeedFeatures:
@@ -80,6 +80,8 @@ func drawn(r *rand.Rand, m evaluate.Method, persons int) string {
 	privacy := one(anyPrivacy)
 	if !m.Private {
 		privacy = "none"
+	} else if m.Learns && !times && r.IntN(2) == 0 { // of several decisions, in a model
+		privacy = strings.Replace(privacy, "epsilon: 50", "epsilon: 50000", 1)
 	}
 	switch replace := strings.Contains(privacy, "replace_one"); {
 	case target == "groups" && replace:
@@ -131,8 +133,9 @@ func combined(t *testing.T, dir string) {
 			}
 		}
 	}
+	const step = `{"kind": "tree", "inputs": ["obs_x"], "precision": "float64", "nodes": [{"step": true, "threshold": 0.5, "left": 1, "right": 2}, {"probs": [0.9, 0.1]}, {"probs": [0.2, 0.8]}]}`
 	const even = "0.5,0.5\n0.5,0.5\n0.5,0.5\n0.5,0.5\n"
-	for name, text := range map[string]string{"log.csv": log.String(), "follow.csv": follow.String(), "b.csv": even, "pi.csv": "0.9,0.1\n0.4,0.6\n0.2,0.8\n0,1\n"} {
+	for name, text := range map[string]string{"log.csv": log.String(), "follow.csv": follow.String(), "b.csv": even, "pi.csv": "0.9,0.1\n0.4,0.6\n0.2,0.8\n0,1\n", "step.json": step} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -24,7 +24,8 @@ import (
 // several decisions one of each of them, and weighted returns about it. By these a tree, or the action
 // of a state, of a single decision is drawn by permute-and-flip; under a budget or an order, with
 // Gaussian noise, and of all other rules, it follows from noisy sums. Of several decisions it is
-// the best in a model of what follows each action, as [DPFQE] makes it, where noise hides little.
+// the best in a model of what follows each action, as [DPFQE] makes it, where noise hides little, and
+// tells decisions apart there unless all episodes are cut off.
 // The other half is asked for the differences between the learned policy and the logged one, and
 // between it and every constant action, as several policies are: [DPIS]. A person is in one of
 // the halves, so that both have the whole budget.
@@ -52,6 +53,9 @@ type DPLearn struct {
 	// Monotone says of columns "up", where the number of the action must not fall as the column
 	// rises and all else is alike, or "down".
 	Monotone map[string]string `json:"monotone,omitempty"`
+	// Stationary keeps a policy of several decisions to one action for each state, however many
+	// decisions are left.
+	Stationary bool `json:"stationary,omitempty"`
 	// Never are actions that must not be taken somewhere.
 	Never []Forbidden `json:"never,omitempty"`
 }
@@ -106,6 +110,7 @@ type learnQuestion struct {
 	levels   []int
 	table    *fqe.Table        // of what follows, of several decisions where noise hides little of it
 	blur     float64           // how much
+	byStep   bool              // whether the policy tells decisions apart
 	most     float64           // cap on weights
 	judge    quantities        // of the other half
 	lives    *survivalQuestion // of the other half, where the outcome is a time; nil of values
@@ -162,6 +167,8 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 		return refuse(ErrPublic, "the target has %d actions; want 2 to %d", p.Target.Actions(), mostRuleActions)
 	case m.Share < 0 || m.Share >= 1:
 		return refuse(ErrMethod, "share is %v; want the share of persons who are learned from, above 0 and below 1", m.Share)
+	case m.Stationary && p.decisions() < 2:
+		return refuse(ErrMethod, "stationary is of several decisions, and an episode has one; leave it out")
 	case !(p.Returns().Width() > 0):
 		return refuse(ErrPublic, "the public range of a return is a single point; give problem.reward or problem.return a width")
 	}
@@ -204,7 +211,7 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if p.Outcome != nil {
 		return q, q.follows(m, method, rest)
 	}
-	if err := q.models(); err != nil {
+	if err := q.models(m); err != nil {
 		return q, err
 	}
 	return q, q.judges(m, method, rest)

@@ -124,6 +124,7 @@ func TestLearningRefuses(t *testing.T) {
 		"want tree or linear":                   {evaluate.DPLearn{Rule: "forest"}, nil},
 		"the rule is linear; leave them out":    {evaluate.DPLearn{Rule: "linear", Bins: 4}, nil},
 		"a limit on trees and tables":           {evaluate.DPLearn{Rule: "linear", Never: []evaluate.Forbidden{{Column: "obs_a", Above: new(float64)}}}, nil},
+		"an episode has one; leave it out":      {evaluate.DPLearn{Stationary: true}, nil},
 		"share is 1":                            {evaluate.DPLearn{Share: 1}, nil},
 		"want both":                             {evaluate.DPLearn{Share: 0.0001}, nil},
 		"leave them out": {evaluate.DPLearn{Depth: 2}, func(p *evaluate.Public) {

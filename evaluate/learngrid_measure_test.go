@@ -25,6 +25,7 @@ var (
 	gridFile    = flag.String("learn-grid", "", "file of one line a log, which is continued")
 	gridPersons = flag.Int("learn-persons", 20000, "largest number of persons")
 	gridOnly    = flag.String("learn-only", "", "the problems whose names match")
+	gridHeld    = flag.String("learn-held", "", "file for the numbers of the held problems")
 	gridTime    = flag.Duration("learn-time", 0, "stop after so long; 0 for never")
 )
 
@@ -63,19 +64,6 @@ func held() (trials []trialWorld, chains []process) {
 		}, 0},
 	}
 	swim := process{name: "upstream, 6 x 2, 10 decisions", states: 6, actions: 2, horizon: 10, start: []float64{0.3, 0.3, 0.4, 0, 0, 0}}
-	queue := process{name: "a queue, 8 x 2, 5 decisions", states: 8, actions: 2, horizon: 5, start: slices.Repeat([]float64{0.125}, 8)}
-	for s := range 8 {
-		var next [][]float64
-		for a := range 2 {
-			p := make([]float64, 8)
-			down := 0.3 + 0.4*float64(a)
-			p[max(s-1, 0)] += down
-			p[min(s+1, 7)] += 0.9 - down
-			p[s] += 0.1
-			next = append(next, p)
-		}
-		queue.next, queue.reward = append(queue.next, next), append(queue.reward, []float64{0.95 - 0.1*float64(s), max(0.75-0.1*float64(s), 0)})
-	}
 	for s := range 6 {
 		down, up := make([]float64, 6), make([]float64, 6)
 		down[max(s-1, 0)] = 1
@@ -91,8 +79,39 @@ func held() (trials []trialWorld, chains []process) {
 		}
 		swim.next, swim.reward = append(swim.next, [][]float64{down, up}), append(swim.reward, reward)
 	}
-	chains = []process{queue, swim, random("garnet, 12 x 3, 5 decisions", 12, 3, 5, 31), random("garnet, 8 x 4, 8 decisions", 8, 4, 8, 77)}
+	chains = []process{queue(), swim, random("garnet, 12 x 3, 5 decisions", 12, 3, 5, 31), random("garnet, 8 x 4, 8 decisions", 8, 4, 8, 77)}
 	return trials, chains
+}
+
+// TestLearningHeld writes the numbers of the held problems for docs/results/compare_learning.py: the chance of
+// a success by site and arm, and the processes.
+func TestLearningHeld(t *testing.T) {
+	trials, chains := held()
+	type world struct {
+		Name    string
+		Next    [][][]float64
+		Reward  [][]float64
+		Start   []float64
+		Horizon int
+	}
+	var out struct {
+		Sites  [][2]float64
+		Chains []world
+	}
+	for i := range learnStates {
+		x := []float64{float64(i)}
+		out.Sites = append(out.Sites, [2]float64{trials[3].success(x, 0), trials[3].success(x, 1)})
+	}
+	for _, w := range chains {
+		out.Chains = append(out.Chains, world{w.name, w.next, w.reward, w.start, w.horizon})
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(*gridHeld, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // random is a process of two successors.

@@ -61,6 +61,24 @@ func processes() []process {
 	return []process{garnet, course}
 }
 
+// queue is one that can be shortened at a cost, which pays only while decisions are left.
+func queue() process {
+	w := process{name: "a queue, 8 x 2, 5 decisions", states: 8, actions: 2, horizon: 5, start: slices.Repeat([]float64{0.125}, 8)}
+	for s := range 8 {
+		var next [][]float64
+		for a := range 2 {
+			p := make([]float64, 8)
+			down := 0.3 + 0.4*float64(a)
+			p[max(s-1, 0)] += down
+			p[min(s+1, 7)] += 0.9 - down
+			p[s] += 0.1
+			next = append(next, p)
+		}
+		w.next, w.reward = append(w.next, next), append(w.reward, []float64{0.95 - 0.1*float64(s), max(0.75-0.1*float64(s), 0)})
+	}
+	return w
+}
+
 // draw makes the log of so many persons.
 func (w process) draw(persons int, seed uint64) *trajectory.Dataset {
 	r := rand.New(rand.NewPCG(seed, 13))
@@ -96,7 +114,7 @@ func (w process) draw(persons int, seed uint64) *trajectory.Dataset {
 // is.
 func (w process) worth(f *evaluate.PolicyFile, best bool) float64 {
 	v := make([]float64, w.states)
-	for range w.horizon {
+	for left := range w.horizon {
 		now := make([]float64, w.states)
 		for s := range now {
 			q := make([]float64, w.actions)
@@ -110,7 +128,7 @@ func (w process) worth(f *evaluate.PolicyFile, best bool) float64 {
 			case best:
 				now[s] = slices.Max(q)
 			case f != nil:
-				now[s] = q[followed(*f, []float64{float64(s)}, []string{"obs_state"})]
+				now[s] = q[followed(*f, []float64{float64(s), float64(w.horizon - 1 - left)}, []string{"obs_state", "step"})]
 			default:
 				for _, x := range q {
 					now[s] += x / float64(w.actions)

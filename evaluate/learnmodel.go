@@ -9,14 +9,16 @@ import (
 const (
 	// clearest is the blur up to which what follows each action is counted. Where noise hides more,
 	// returns tell actions apart better.
-	clearest = 0.06
+	clearest = 0.15
 	// mostSteps bounds what one backward induction takes.
 	mostSteps = 1 << 24
+	// mostPlaces bounds the states of all decisions that a policy tells apart.
+	mostPlaces = 1 << 12
 )
 
 // models lets the policy of several decisions follow from one table of what each action in each
 // state led to, where it is public that its noise will hide little.
-func (q *learnQuestion) models() error {
+func (q *learnQuestion) models(m DPLearn) error {
 	p := q.public
 	if p.decisions() < 2 || !(p.Reward.Width() > 0) {
 		return nil
@@ -40,6 +42,8 @@ func (q *learnQuestion) models() error {
 	// Where returns are less than rewards allow, as where one is paid at the end, so is their spread.
 	if q.blur *= max(1, p.after(0).Returns().Width()/p.Returns().Width()); q.blur <= clearest {
 		q.table, q.rounds, q.noise = &t, []roundKind{ofFollowing}, noise
+		// Where all episodes are cut off more follows than the horizon has.
+		q.byStep = !m.Stationary && p.Labels["end"] != "truncated" && int64(t.Cells) <= mostPlaces/p.decisions()
 	}
 	return nil
 }
@@ -49,19 +53,28 @@ func (q *learnQuestion) counted(all *learners, persons []int, src *noise.Source)
 	return q.table.Numbers(all.walk, persons, src)
 }
 
-// improved is the policy that the table cannot improve, within the limits.
-func (q *learnQuestion) improved(numbers []float64) []int {
+// improved is the policy that the table cannot improve, within the limits: the action by decision and
+// state, or by state of a single decision for all.
+func (q *learnQuestion) improved(numbers []float64) [][]int {
 	m, err := q.table.ModelOf(numbers)
 	if err != nil {
 		panic(err) // of a table that was planned
 	}
-	return m.Improve(func(gains []float64) []int { return q.grid.Table(rule.Sums{Gains: gains}, q.grid.Actions) })
+	choose := func(gains []float64) []int { return q.grid.Table(rule.Sums{Gains: gains}, q.grid.Actions) }
+	if q.byStep {
+		return m.ImproveByStep(choose)
+	}
+	return [][]int{m.Improve(choose)}
 }
 
 // learnsBy says what the policy of several decisions is made of, and why.
 func (q *learnQuestion) learnsBy() string {
 	if q.table != nil {
-		return "The policy is the best in a model of what follows each action in each state, made of noisy counts. It supposes that the state says all that matters; the certificates do not."
+		apart := ", the same at all decisions"
+		if q.byStep {
+			apart = " and with each number of decisions left (step counts those before)"
+		}
+		return "The policy is the best in a model of what follows each action in each state" + apart + ", made of noisy counts. It supposes that the state says all that matters; the certificates do not."
 	}
 	return "What is learned is one improvement of the logged policy: the actions after which returns were largest under it. With less noise, by more persons, a larger epsilon or fewer states, it would be the best in a model of what follows."
 }

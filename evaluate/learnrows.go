@@ -45,7 +45,7 @@ func (q *learnQuestion) check(parts []*value.Part) (*value.Samples, error) {
 			return nil, err
 		}
 	}
-	if _, err := policy.NewTree(q.names, rule.TableNodes(q.names[0], []int{0}, q.grid.Actions), false); err != nil {
+	if _, err := policy.NewTree(q.names, rule.TableNodes(q.names[0], [][]int{{0}}, q.grid.Actions), false); err != nil {
 		return nil, err
 	}
 	lost := 0

@@ -138,7 +138,7 @@ func (q *learnQuestion) add(v []float64, t rule.Tree, rows learnRows, row int, b
 func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
 	last := len(sums) - 1
 	if q.masses != nil {
-		return rule.TableNodes(q.names[0], q.cellTable(sums[last]), q.grid.Actions)
+		return rule.TableNodes(q.names[0], [][]int{q.cellTable(sums[last])}, q.grid.Actions)
 	}
 	if q.table != nil {
 		return rule.TableNodes(q.names[0], q.improved(sums[last]), q.grid.Actions)
@@ -148,10 +148,10 @@ func (q *learnQuestion) rule(sums [][]float64) []policy.Node {
 		for state, n := range sums[last] {
 			of[state] = q.grid.Instead(int(n), q.grid.Banned([]float64{float64(state)}))
 		}
-		return rule.TableNodes(q.names[0], of, q.grid.Actions)
+		return rule.TableNodes(q.names[0], [][]int{of}, q.grid.Actions)
 	}
 	if q.states != nil {
-		return rule.TableNodes(q.names[0], q.grid.Table(q.sums(sums, last), q.grid.Actions), q.grid.Actions)
+		return rule.TableNodes(q.names[0], [][]int{q.grid.Table(q.sums(sums, last), q.grid.Actions)}, q.grid.Actions)
 	}
 	var t rule.Tree
 	for round := 1; round <= last; round++ {

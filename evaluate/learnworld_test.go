@@ -184,7 +184,11 @@ func followed(f evaluate.PolicyFile, x []float64, names []string) int {
 	}
 	n := f.Nodes[0]
 	for n.Threshold != nil {
-		if x[slices.Index(names, n.Input)] <= *n.Threshold {
+		name := n.Input
+		if n.Step {
+			name = "step"
+		}
+		if x[slices.Index(names, name)] <= *n.Threshold {
 			n = f.Nodes[n.Left]
 		} else {
 			n = f.Nodes[n.Right]

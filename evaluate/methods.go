@@ -141,6 +141,7 @@ func Methods() []Method {
 			Parameters: []string{"rule: tree, or linear: the action of the largest score, linear in the covariates (tree)", fmt.Sprintf("depth: of the tree, 1 to %d (%d); numbered states have a table", mostDepth, defaultDepth),
 				fmt.Sprintf("bins: equal parts of the range of a covariate at whose ends a tree may split (%d)", defaultRuleBins), "share: share of persons who are learned from (one half)", capped,
 				"budget: largest share of persons who may get another action than 0, of one decision (none)", "monotone: {column: up or down}: as the column rises the number of the action must not fall, or rise (none)",
+				"stationary: true for the same action in a state at all decisions (false)",
 				"never: [{action, column, above, at_most}]: actions that must not be taken where a column is above one number and at most another (none)"},
 			Summary: "Half of the persons, drawn by a secret lot, are learned from: a rule is drawn, with larger probability the larger the weighted outcomes of who was treated by it, or follows from noisy sums of these. The other half judges the policy: its differences from the logged one and from every constant action are noisy sums of weighted outcomes or, of times, follow from noisy counts.",
 			whole:   "dp-learn draws by lot who is learned from; read the data in one process", decode: decodeAs[DPLearn]},

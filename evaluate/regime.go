@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
@@ -103,6 +104,9 @@ func (p Public) suits(method string) error {
 		return fmt.Errorf("%w: %s is a private method; give privacy.epsilon, delta and adjacency, or choose a reference such as is, wis or lstd", ErrMethod, method)
 	case reference && p.private():
 		return fmt.Errorf("%w: %s has no privacy; say `privacy: none` to run it as a reference, or choose one of the dp- methods", ErrMethod, method)
+	}
+	if err == nil && m.NeedFeatures && !m.Learns && p.Target != nil && fqe.ReadsStep(p.Target) {
+		return fmt.Errorf("%w: the target policy asks for the number of the decision (step), and %s has one value for a state at all of them; use dp-is, dp-pdis, dp-wis or dp-dr", ErrMethod, method)
 	}
 	if err := errors.Join(p.single(method), p.byRatio(method)); err != nil {
 		return err

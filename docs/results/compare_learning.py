@@ -1,10 +1,12 @@
 """What `discreet learn` gains beside other ways to learn a policy from the same logs, by their true worth.
 
     pip install econml==0.17.0; python compare_learning.py DISCREET [LOGS [PERSONS [PROBLEM]]]
+    go test -tags slow,measure ./evaluate -run LearningHeld -args -learn-held HELD; python compare_learning.py --held HELD [LOGS [PERSONS]]
 
 The trials and decision processes of evaluate/learnworld_test.go and learnmdp_test.go, LOGS (20) of PERSONS (2,000) a row,
 delta 1e-5, replace_one. A cell is the share of what the best policy gains over the logged one, with its standard error.
-Only `discreet learn` keeps half of the persons back to certify what it learned.
+Only `discreet learn` keeps half of the persons back to certify what it learned. With --held the problems are those of
+evaluate/learngrid_measure_test.go, and the peers those without privacy.
 
 - policy tree: econml, of the depth that the trial needs (3 for the line), on weighted outcomes, without privacy.
 - fitted Q iteration: by table and decision, without privacy.
@@ -51,6 +53,19 @@ def line(x, a):
     return np.where(a == 0, 0.75 - benefit, 0.25 + benefit)
 
 
+def three_doses(x, a):
+    best = np.where(x[:, 1] > 0.35, np.where(x[:, 3] > 0.55, 2, 1), 0)
+    return 0.35 + 0.15 * x[:, 0] - 0.12 * np.abs(a - best)
+
+
+def rare(x, a):
+    return np.where(a == 0, 0.12, np.where(x[:, 2] > 0.7, 0.34, 0.06))
+
+
+def gradual(x, a):
+    return 1 / (1 + np.exp(0.4 - x[:, 1] - a * 2.5 * (x[:, 0] - x[:, 2] + 0.1)))
+
+
 # covariates (0: one of twelve states), arms, success, parameters of dp-learn, depth of a policy tree
 TRIALS = {
     "a threshold": (4, [0.5, 0.5], threshold, {"depth": 1}, 1),
@@ -58,6 +73,12 @@ TRIALS = {
     "two covariates": (3, [0.4, 0.6], two, {}, 2),
     "twelve states, three arms": (0, [0.3, 0.3, 0.4], states, {}, 12),
     "a line": (4, [0.5, 0.5], line, {"rule": "linear"}, 3),
+}
+
+HELD = {
+    "three doses": (4, [0.3, 0.4, 0.3], three_doses, {}, 2),
+    "a rare outcome": (4, [0.5, 0.5], rare, {"depth": 1}, 1),
+    "a gradual effect": (3, [0.6, 0.4], gradual, {"rule": "linear"}, 3),
 }
 
 
@@ -88,7 +109,7 @@ def learned(program, columns, rows, problem, features, actions, method, epsilon)
         done = subprocess.run([program, "learn", at / "learn.yaml"], capture_output=True, text=True)
         if done.returncode:
             raise SystemExit(done.stderr)
-        return follower(json.loads((at / "out" / "policy.json").read_text()), columns)
+        return follower(json.loads((at / "out" / "policy.json").read_text()), [*columns, "step"])
 
 
 def follower(policy, columns):
@@ -98,7 +119,7 @@ def follower(policy, columns):
     def one(row):
         node = policy["nodes"][0]
         while "probs" not in node:
-            node = policy["nodes"][node["left" if row[columns.index(node["input"])] <= node["threshold"] else "right"]]
+            node = policy["nodes"][node["left" if row[columns.index(node.get("input", "step"))] <= node["threshold"] else "right"]]
         return int(np.argmax(node["probs"]))
 
     return lambda x: np.array([one(row) for row in x])
@@ -143,8 +164,8 @@ def given(k, arms):
     return rules
 
 
-def trial(program, name, logs):
-    k, arms, success, method, depth = TRIALS[name]
+def trial(program, problem, logs):
+    k, arms, success, method, depth = problem
     columns = [f"obs_{c}" for c in "abcd"[:k]] if k else ["obs_state"]
     features = (
         {"kind": "columns", "names": columns, "low": [0] * k, "high": [1] * k}
@@ -165,6 +186,8 @@ def trial(program, name, logs):
         scores[np.arange(N), a] = (y - y.mean()) / np.array(arms)[a]
         one = PolicyTree(max_depth=depth, min_samples_leaf=20, random_state=0).fit(x, scores)
         out.setdefault(("policy tree", ""), []).append(share(one.predict))
+        if program is None:
+            continue
         rows = [[i, i, 0, *row, int(b), r] for i, (row, b, r) in enumerate(zip(x.tolist(), a, y))]
         for epsilon in (1, 5, 5000):
             rule = learned(program, columns, rows, {"horizon": 1}, features, list(arms), method, epsilon)
@@ -180,7 +203,7 @@ def trial(program, name, logs):
                 theta = dpsgd(terms(x), middled, epsilon, steps, rate, draw)
                 rule = lambda x, theta=theta: np.argmax(terms(x) @ theta.T, axis=1)
                 out.setdefault(("DP-SGD", epsilon, steps, rate), []).append(share(rule))
-    return best_of(out, "DP-SGD", settings)
+    return best_of(out, "DP-SGD", settings) if program else out
 
 
 def best_of(out, name, settings):
@@ -216,7 +239,7 @@ def gridworld():
 
 
 def process(program, world, logs):
-    move, reward, start, horizon = world()
+    move, reward, start, horizon = world
     k, actions = reward.shape
 
     def value(rule):
@@ -249,6 +272,8 @@ def process(program, world, logs):
             v = q.max(axis=1)
             rule.insert(0, q.argmax(axis=1))
         out.setdefault(("fitted Q iteration", ""), []).append((value(rule) - logged) / (best - logged))
+        if program is None:
+            continue
         for epsilon in (1, 5):
             for setting in PESSIMISM:
                 rule = apvi(data, reward, horizon, epsilon, setting, draw)
@@ -258,9 +283,9 @@ def process(program, world, logs):
             of = learned(
                 program, ["obs_state"], rows, {"horizon": horizon, "episodes": 1, "end": "terminated"}, features, actions, {}, epsilon
             )
-            one = of(np.arange(k)[:, None].astype(float))
-            out.setdefault(("discreet learn", epsilon), []).append((value([one] * horizon) - logged) / (best - logged))
-    return best_of(out, "DP-APVI", PESSIMISM)
+            rule = [of(np.array([[s, t] for s in range(k)], dtype=float)) for t in range(horizon)]
+            out.setdefault(("discreet learn", epsilon), []).append((value(rule) - logged) / (best - logged))
+    return best_of(out, "DP-APVI", PESSIMISM) if program else out
 
 
 PESSIMISM = [(c, e) for c in (0, 0.3, 1) for e in (0, 1)]
@@ -294,12 +319,25 @@ def show(name, out):
 
 
 if __name__ == "__main__":
-    program, logs = str(pathlib.Path(sys.argv[1]).resolve()), int(sys.argv[2]) if len(sys.argv) > 2 else 20
+    held = None
+    if sys.argv[1] == "--held":
+        held, sys.argv = json.loads(pathlib.Path(sys.argv[2]).read_text()), sys.argv[1:]
+    logs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
     N = int(sys.argv[3]) if len(sys.argv) > 3 else N
+    if held:
+        sites = np.array(held["Sites"])
+        HELD["twelve sites"] = (0, [0.35, 0.65], lambda x, a: sites[x[:, 0].astype(int), a], {}, 12)
+        for name, problem in HELD.items():
+            show(name, trial(None, problem, logs))
+        for world in held["Chains"]:
+            of = [np.array(world[part]) for part in ("Next", "Reward", "Start")]
+            show(world["Name"], process(None, (*of, world["Horizon"]), logs))
+        sys.exit()
+    program = str(pathlib.Path(sys.argv[1]).resolve())
     asked = sys.argv[4] if len(sys.argv) > 4 else ""
-    for name in TRIALS:
+    for name, problem in TRIALS.items():
         if asked in ("", name):
-            show(name, trial(program, name, logs))
-    for name, world in {"course of an illness": course, "gridworld": gridworld}.items():
+            show(name, trial(program, problem, logs))
+    for name, world in {"course of an illness": course(), "gridworld": gridworld()}.items():
         if asked in ("", name):
             show(name, process(program, world, logs))

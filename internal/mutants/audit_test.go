@@ -54,6 +54,8 @@ func auditMutants() []mutant {
 			edits: edits{{"skipping: k > 0}", "skipping: k < 0}"}, {"	if !s.newNames(x) {\n\t\treturn false\n\t}\n", "	s.newNames(x)\n"}}},
 		{name: "audit: put together in the order of the rows", in: "rl/trajectory/file", run: "PersonsPutTogetherAreThose",
 			edits: edits{{"cmp.Compare(a.person, b.person), ", ""}}},
+		{name: "an episode without a place comes last", in: "rl/trajectory/internal/ingest", by: "rl/trajectory/file", run: "RowsInAnyOrder",
+			edits: edits{{"first, second := g.placed(a, steps), g.placed(b, steps)", "first, second := true, true"}}},
 		{name: "audit: the horizon is not enforced where all is well", in: "rl/trajectory/internal/ingest", run: "CapsWhereNothingIsWrong",
 			edits: edits{{"o.Horizon > 0 && n > o.Horizon-t.decisions || ", ""}}},
 		{name: "audit: the horizon is not enforced", in: "rl/trajectory/internal/ingest", by: reading, run: read,

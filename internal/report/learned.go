@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 // RuleLine is a line of a learned rule, with how deep it stands.
@@ -43,8 +44,8 @@ func Rule(r *evaluate.Release) []RuleLine {
 			depth++
 		}
 		at := parameter(*n.Threshold)
-		write(n.Left, depth, fmt.Sprintf("if %s is at most %s: ", n.Input, at))
-		write(n.Right, depth, fmt.Sprintf("if %s is above %s: ", n.Input, at))
+		write(n.Left, depth, fmt.Sprintf("if %s is at most %s: ", askedFor(n), at))
+		write(n.Right, depth, fmt.Sprintf("if %s is above %s: ", askedFor(n), at))
 	}
 	write(0, 0, "")
 	return out
@@ -52,24 +53,46 @@ func Rule(r *evaluate.Release) []RuleLine {
 
 // byState is the rule of states that have names: neighbours with the same action stand together.
 func byState(f evaluate.PolicyFile, states, names []string) (out []RuleLine) {
-	nodes, last := f.Nodes, ""
+	last := ""
 	var together []string
 	for i, state := range states {
-		at := 0
-		for depth := 0; nodes[at].Threshold != nil && depth < len(nodes); depth++ {
-			if float64(i) <= *nodes[at].Threshold {
-				at = nodes[at].Left
-			} else {
-				at = nodes[at].Right
-			}
-		}
-		taken := action(nodes[at].Probs, names)
+		taken := inState(f.Nodes, float64(i), names)
 		if i > 0 && taken != last {
 			out, together = append(out, RuleLine{0, strings.Join(together, " or ") + ": " + last}), nil
 		}
 		together, last = append(together, state), taken
 	}
 	return append(out, RuleLine{0, strings.Join(together, " or ") + ": " + last})
+}
+
+// inState is what is done in a state, by the number of the decision where that matters.
+func inState(nodes []policy.Node, state float64, names []string) string {
+	at, before, first := 0, "", 0.0
+	for nodes[at].Threshold != nil {
+		switch n := nodes[at]; {
+		case n.Step:
+			last := math.Floor(*n.Threshold)
+			before += fmt.Sprintf("%s up to step %v, ", action(nodes[n.Left].Probs, names), last)
+			at, first = n.Right, last+1
+		case state <= *n.Threshold:
+			at = n.Left
+		default:
+			at = n.Right
+		}
+	}
+	text := before + action(nodes[at].Probs, names)
+	if first > 0 {
+		text += fmt.Sprintf(" from step %v on", first)
+	}
+	return text
+}
+
+// askedFor is what a question is about.
+func askedFor(n policy.Node) string {
+	if n.Step {
+		return "step"
+	}
+	return n.Input
 }
 
 func action(probs []float64, names []string) string {

@@ -76,3 +76,31 @@ def test_a_linear_rule_is_drawn_and_asked_about(release: dt.Release, tmp_path: P
 def test_another_release_has_none(release: dt.Release) -> None:
     with pytest.raises(dt.DiscreetError, match="no distribution"):
         _ = release.distribution
+
+
+def test_a_policy_of_several_decisions_is_asked_about() -> None:
+    rows = []
+    for person in range(2000):
+        wealth = "poor"
+        for step in range(3):
+            invests = person >> step & 1
+            reward = 0 if invests else 1 if wealth == "rich" else 0.4
+            rows.append((person, wealth, "invest" if invests else "keep", reward))
+            wealth = "rich" if invests else wealth
+    logs = dt.logs(
+        pd.DataFrame(rows, columns=["who", "wealth", "action", "reward"]),
+        person="who",
+        behavior={"source": "design", "kind": "uniform", "actions": 2, "note": "by lot"},
+        episode_per_person=True,
+        actions=["keep", "invest"],
+        encode={"wealth": ["poor", "rich"]},
+    )
+    asked = {"gamma": 1, "reward": (0, 1), "horizon": 3, "persons": 2000, "records": "complete", "end": "terminated"}
+    asked |= {"epsilon": 20, "delta": 1e-5, "adjacency": "replace_one"}
+    features = {"kind": "tabular", "states": 2, "column": "wealth"}
+    learned = dt.Question(logs, dt.policy.learned(2), method="dp-learn", features=features, **asked).evaluate().learned
+    assert {"step": True, "threshold": 1.5, "left": 2, "right": 3} in learned.document["nodes"]
+    texts = [text.get_text() for text in learned.plot(actions=["keep", "invest"]).texts]
+    assert {"wealth\n≤ 0.5", "step\n≤ 1.5", "keep", "invest"} <= set(texts)
+    value = dt.Question(logs, learned.policy, method="dp-pdis", **asked).evaluate()
+    assert value.answers[0].value == pytest.approx(2, abs=0.1)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
@@ -69,6 +68,9 @@ func (f forest) Actions() int {
 // Columns names the observation columns that the policy reads.
 func (f forest) Columns() []string { return f.trees[0].Columns() }
 
+// ReadsStep reports whether what is done may depend on how many decisions an episode had before.
+func (f forest) ReadsStep() bool { return slices.ContainsFunc(f.trees, tree.ReadsStep) }
+
 // MaxProb is at least the largest probability.
 func (f forest) MaxProb() float64 {
 	if f.scores != nil {
@@ -86,30 +88,32 @@ func (f forest) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err := needActions(d); err != nil {
 		return nil, err
 	}
-	b, err := f.trees[0].raw.Bind(d.Columns)
+	of := f.trees[0].inputs
+	of.step = f.ReadsStep()
+	in, err := of.bind(d)
 	if err != nil {
 		return nil, err
 	}
-	return &boundForest{forest: f, bound: b, d: d, x: make([]float64, f.trees[0].raw.Dim()), p: make([]float64, f.Actions())}, nil
+	return &boundForest{forest: f, in: in, p: make([]float64, f.Actions())}, nil
 }
 
 type boundForest struct {
 	forest
-	bound feature.Bound
-	d     *trajectory.Dataset
-	x, p  []float64
+	in boundInputs
+	p  []float64
 }
 
 // Distribution implements [Bound].
 func (b *boundForest) Distribution(dst []float64, row int) bool {
 	clear(dst)
-	if !b.bound.Apply(b.x, b.d.Observation(row)) {
+	x, ok := b.in.at(row)
+	if !ok {
 		return false
 	}
 	p := dst[:b.Actions()]
 	if b.scores == nil {
 		for _, t := range b.trees {
-			for a, q := range t.leafAt(b.x).probs {
+			for a, q := range t.leafAt(x).probs {
 				p[a] += q
 			}
 		}
@@ -120,7 +124,7 @@ func (b *boundForest) Distribution(dst []float64, row int) bool {
 	}
 	copy(p, b.scores)
 	for i, t := range b.trees {
-		p[b.of[i]] += t.leafAt(b.x).score
+		p[b.of[i]] += t.leafAt(x).score
 	}
 	most, sum := slices.Max(p), 0.0
 	for a := range p {
@@ -135,7 +139,7 @@ func (b *boundForest) Distribution(dst []float64, row int) bool {
 
 // Prob implements [Bound].
 func (b *boundForest) Prob(row int) (float64, bool) {
-	a := b.d.Action[row]
+	a := b.in.d.Action[row]
 	if a < 0 || int(a) >= len(b.p) || !b.Distribution(b.p, row) {
 		return 0, false
 	}

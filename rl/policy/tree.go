@@ -14,9 +14,11 @@ import (
 // Node is a node of a decision tree: a question, or a leaf that holds the
 // probability of every action.
 type Node struct {
-	// Input is the column that is asked about. An observation not above Threshold
-	// goes to the node numbered Left, any other to Right; both come after this node.
+	// Input is the column that is asked about; with Step in its place it is the number of the
+	// decision in its episode, from 0. What is not above Threshold goes to the node numbered
+	// Left, all else to Right; both come after this node.
 	Input     string   `json:"input,omitempty"`
+	Step      bool     `json:"step,omitempty"`
 	Threshold *float64 `json:"threshold,omitempty"`
 	Left      int      `json:"left,omitempty"`
 	Right     int      `json:"right,omitempty"`
@@ -27,9 +29,9 @@ type Node struct {
 }
 
 // tree is a decision tree over observation columns as they are (Breiman,
-// Friedman, Olshen and Stone 1984), with a distribution over actions in each leaf.
+// Friedman, Olshen and Stone 1984) and the number of the decision, with a distribution over actions in each leaf.
 type tree struct {
-	raw     feature.Raw
+	inputs
 	float32 bool
 	nodes   []treeNode
 	actions int
@@ -57,21 +59,21 @@ func NewTree(inputs []string, nodes []Node, single bool) (Policy, error) {
 	return t, nil
 }
 
-func newTree(inputs []string, nodes []Node, single, scores bool) (tree, error) {
-	raw, err := feature.NewRaw(inputs)
+func newTree(names []string, nodes []Node, single, scores bool) (tree, error) {
+	raw, err := feature.NewRaw(names)
 	if err != nil {
 		return tree{}, err
 	}
 	if len(nodes) == 0 {
 		return tree{}, errors.New("no nodes; the first one is the root")
 	}
-	t := tree{raw: raw, float32: single, scores: scores, nodes: make([]treeNode, len(nodes))}
+	t := tree{inputs: inputs{raw: raw}, float32: single, scores: scores, nodes: make([]treeNode, len(nodes))}
 	parents := make([]int, len(nodes))
 	for i, n := range nodes {
 		if n.Probs != nil || n.Score != nil {
 			err = t.leaf(i, n)
 		} else {
-			err = t.question(i, n, inputs, parents)
+			err = t.question(i, n, names, parents)
 		}
 		if err != nil {
 			return tree{}, fmt.Errorf("node %d: %w", i, err)
@@ -86,7 +88,7 @@ func newTree(inputs []string, nodes []Node, single, scores bool) (tree, error) {
 }
 
 func (t *tree) leaf(i int, n Node) error {
-	if n.Input != "" || n.Threshold != nil || n.Left != 0 || n.Right != 0 {
+	if n.Input != "" || n.Step || n.Threshold != nil || n.Left != 0 || n.Right != 0 {
 		return errors.New("a leaf has probs and nothing else")
 	}
 	if t.scores != (n.Probs == nil) || t.scores != (n.Score != nil) {
@@ -113,9 +115,14 @@ func (t *tree) leaf(i int, n Node) error {
 	return nil
 }
 
-func (t *tree) question(i int, n Node, inputs []string, parents []int) error {
-	column := slices.Index(inputs, n.Input)
+func (t *tree) question(i int, n Node, names []string, parents []int) error {
+	column := slices.Index(names, n.Input)
+	if n.Step {
+		column, t.step = len(names), true
+	}
 	switch {
+	case n.Step && n.Input != "":
+		return errors.New("input and step; a question is about one of them")
 	case column < 0:
 		return fmt.Errorf("input %q is not among the inputs", n.Input)
 	case n.Threshold == nil || math.IsNaN(*n.Threshold) || math.IsInf(*n.Threshold, 0):
@@ -174,9 +181,6 @@ func ReadTree(r io.Reader, name string) (Policy, error) {
 // Actions is the number of probabilities in a leaf.
 func (t tree) Actions() int { return t.actions }
 
-// Columns names the observation columns that the policy reads.
-func (t tree) Columns() []string { return t.raw.Columns() }
-
 // MaxProb is the largest probability in a leaf.
 func (t tree) MaxProb() float64 { return t.maxProb }
 
@@ -185,27 +189,26 @@ func (t tree) Bind(d *trajectory.Dataset) (Bound, error) {
 	if err := needActions(d); err != nil {
 		return nil, err
 	}
-	b, err := t.raw.Bind(d.Columns)
+	in, err := t.bind(d)
 	if err != nil {
 		return nil, err
 	}
-	return &boundTree{tree: t, bound: b, d: d, x: make([]float64, t.raw.Dim())}, nil
+	return &boundTree{t, in}, nil
 }
 
 type boundTree struct {
 	tree
-	bound feature.Bound
-	d     *trajectory.Dataset
-	x     []float64
+	in boundInputs
 }
 
 // leafOf is the distribution in the leaf that a row falls into, nil where an
 // observation is missing.
 func (b *boundTree) leafOf(row int) []float64 {
-	if !b.bound.Apply(b.x, b.d.Observation(row)) {
+	x, ok := b.in.at(row)
+	if !ok {
 		return nil
 	}
-	return b.leafAt(b.x).probs
+	return b.leafAt(x).probs
 }
 
 // leafAt is the leaf that an observation falls into.
@@ -226,7 +229,7 @@ func (t tree) leafAt(at []float64) *treeNode {
 }
 
 func (b *boundTree) Prob(row int) (float64, bool) {
-	p, a := b.leafOf(row), b.d.Action[row]
+	p, a := b.leafOf(row), b.in.d.Action[row]
 	if p == nil || a < 0 || int(a) >= len(p) {
 		return 0, false
 	}

@@ -158,6 +158,7 @@ func (p *player) episode(out *episodes) error {
 	obs := p.row.Obs
 	p.env.Reset(obs, p.rng)
 	for t := 0; ; t++ {
+		p.row.EpisodeStart[0] = -t // so many decisions were before
 		if !p.bound.Distribution(p.probs, 0) {
 			return fmt.Errorf("%w: the behaviour policy has no distribution for the observation of step %d", ErrOptions, t)
 		}

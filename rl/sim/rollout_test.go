@@ -137,7 +137,7 @@ func TestRecordedProbabilitiesAreThePolicys(t *testing.T) {
 	m := must(feature.NewColumns(cartpole.Columns()[2:], []feature.Range{{Low: -1, High: 1}, {Low: -3, High: 3}}, feature.ColumnsOptions{}))
 	for _, p := range []policy.Policy{
 		must(policy.NewUniform(2)), must(policy.NewConstant(1)), balance(0.2),
-		must(policy.NewSoftmax(m, [][]float64{{0, 0}, {3, 2}}, 0.7)),
+		must(policy.NewSoftmax(m, [][]float64{{0, 0}, {3, 2}}, 0.7)), late(3),
 	} {
 		d := run(t, sim.Rollout{New: newPole, Policy: p, Episodes: 50, Seed: 3})
 		rho := make([]float64, d.Rows())
@@ -154,6 +154,12 @@ func TestRecordedProbabilitiesAreThePolicys(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// late takes action 1 more often from a decision on.
+func late(step float64) policy.Policy {
+	at := step - 0.5
+	return must(policy.NewTree(cartpole.Columns(), []policy.Node{{Step: true, Threshold: &at, Left: 1, Right: 2}, {Probs: []float64{0.875, 0.125}}, {Probs: []float64{0.25, 0.75}}}, false))
 }
 
 // Actions are drawn with the recorded probabilities: over n rows the number of

@@ -24,7 +24,7 @@ type Steps struct {
 	Date string
 	// Sort puts the rows in order first, which then may come in any: a person's episodes by
 	// their first steps, those with equal ones by their ids (a shorter one first, then byte
-	// by byte), and rows by their steps, of which no two of an episode may be equal.
+	// by byte), those that cannot be placed by a step before all others, and rows by their steps, of which no two of an episode may be equal.
 	Sort bool
 }
 

@@ -357,7 +357,12 @@ func TestTargetByCell(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []policy.Policy{policy.ProbColumn{}, policy.Logged{}, other} {
+	half := 0.5
+	byStep, err := policy.NewTree([]string{"obs_state"}, []policy.Node{{Step: true, Threshold: &half, Left: 1, Right: 2}, {Probs: []float64{1, 0}}, {Probs: []float64{0, 1}}}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []policy.Policy{policy.ProbColumn{}, policy.Logged{}, other, byStep} {
 		if _, err := Target(p, aggregate); !errors.Is(err, ErrTarget) {
 			t.Errorf("%T: %v", p, err)
 		}

@@ -76,3 +76,24 @@ func (m *Model) gains(target []float64) []float64 {
 	}
 	return out
 }
+
+// ImproveByStep is the action by decision and cell of the best policy that may tell decisions apart, by
+// backward induction: choose is told, by cell and action, the values with so many decisions to go, each
+// times how often the logs have it there.
+func (m *Model) ImproveByStep(choose func(gains []float64) []int) [][]int {
+	places, actions := m.t.places(), m.t.Actions
+	after, of := make([]float64, places+1), make([][]int, m.t.Decisions)
+	for h := range m.t.Decisions {
+		q := m.backup(after, m.t.Bounds(h+1))
+		gains := slices.Clone(q)
+		for i := range gains {
+			gains[i] *= max(m.levels[1][i/actions].weight, 1)
+		}
+		chosen := choose(gains)
+		for c, a := range chosen {
+			after[c] = m.t.Public.Gamma * q[c*actions+a]
+		}
+		of[m.t.Decisions-1-h] = chosen
+	}
+	return of
+}

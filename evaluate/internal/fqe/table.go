@@ -329,11 +329,20 @@ func (q Start) mean(n mechanism.NoisyMoments, within facts.Range) Mean {
 // an observation.
 var ErrTarget = fault.Input("the target policy's probabilities do not follow from the numbered states")
 
+// ReadsStep tells whether what a policy does depends on how many decisions an episode had before.
+func ReadsStep(p policy.Policy) bool {
+	reader, ok := p.(interface{ ReadsStep() bool })
+	return ok && reader.ReadsStep()
+}
+
 // Target is the target policy's probability of every action in every cell, the mean
 // over its states; it is public. The policy must not read more than the state's
 // column.
 func Target(p policy.Policy, f feature.Finite) ([]float64, error) {
 	k, n := p.Actions(), f.States()
+	if ReadsStep(p) {
+		return nil, fmt.Errorf("%w: it asks for the number of the decision", ErrTarget)
+	}
 	if k == 0 {
 		return nil, fmt.Errorf("%w: it does not tell the probability of every action", ErrTarget)
 	}

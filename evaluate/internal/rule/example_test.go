@@ -8,7 +8,8 @@ import (
 
 // Of a table of sums the rule asks about the state until all that is left do the same.
 func Example() {
-	for _, n := range rule.TableNodes("obs_stage", rule.Limits{}.Table(rule.Sums{Gains: []float64{4, 1, 3, 2, -5, 5}}, 2), 2) {
+	of := rule.Limits{}.Table(rule.Sums{Gains: []float64{4, 1, 3, 2, -5, 5}}, 2)
+	for _, n := range rule.TableNodes("obs_stage", [][]int{of}, 2) {
 		if n.Threshold != nil {
 			fmt.Println(n.Input, "at most", *n.Threshold)
 		} else {

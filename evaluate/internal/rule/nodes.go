@@ -84,17 +84,38 @@ func (r ranges) above(covariate int, x float64) ranges {
 	return out
 }
 
-// TableNodes are those of a table over states that are numbered in a column.
-func TableNodes(column string, of []int, actions int) []policy.Node {
+// TableNodes are those of tables over states that are numbered in a column, one for each decision of an
+// episode, the last for all later ones too. Of one table nobody asks which decision it is.
+func TableNodes(column string, of [][]int, actions int) []policy.Node {
+	alike := func(s, other int) bool {
+		return !slices.ContainsFunc(of, func(at []int) bool { return at[s] != at[other] })
+	}
 	var write func(from, to int) []policy.Node
 	write = func(from, to int) []policy.Node {
-		if !slices.ContainsFunc(of[from:to], func(a int) bool { return a != of[from] }) {
-			return []policy.Node{leaf(of[from], actions)}
+		same := true
+		for s := from + 1; s < to && same; s++ {
+			same = alike(from, s)
+		}
+		if same {
+			return stepNodes(of, from, actions)
 		}
 		middle := (from + to) / 2
 		return question(column, float64(middle)-0.5, write(from, middle), write(middle, to))
 	}
-	return write(0, len(of))
+	return write(0, len(of[0]))
+}
+
+// stepNodes are those of one state.
+func stepNodes(of [][]int, state, actions int) []policy.Node {
+	t := len(of) - 1
+	out := []policy.Node{leaf(of[t][state], actions)}
+	for t--; t >= 0; t-- {
+		if a := of[t][state]; a != of[t+1][state] {
+			out = question("", float64(t)+0.5, []policy.Node{leaf(a, actions)}, out)
+			out[0].Step = true
+		}
+	}
+	return out
 }
 
 func leaf(action, actions int) policy.Node {

@@ -17,14 +17,15 @@ func chosen(t interface{ Fatal(...any) }, names []string, nodes []policy.Node, x
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &trajectory.Dataset{Columns: names, Obs: x, Action: []int32{0}, PersonStart: []int{0, 1}, EpisodeStart: []int{0, 1}, Reward: []float64{0}}
+	rows := len(x) / len(names)
+	d := &trajectory.Dataset{Columns: names, Obs: x, Action: make([]int32, rows), PersonStart: []int{0, 1}, EpisodeStart: []int{0, rows}, Reward: make([]float64, rows)}
 	b, err := p.Bind(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for a := range actions {
-		d.Action[0] = int32(a)
-		if v, ok := b.Prob(0); ok && v == 1 {
+		d.Action[rows-1] = int32(a)
+		if v, ok := b.Prob(rows - 1); ok && v == 1 {
 			return a
 		}
 	}
@@ -54,14 +55,17 @@ func TestAFileDoesAsTheTree(t *testing.T) {
 	})
 }
 
-// TestATableDoesAsItsList, and a state alone is its own leaf.
-func TestATableDoesAsItsList(t *testing.T) {
+// TestATableDoesAsItsLists at every decision, and a state alone is its own leaf.
+func TestATableDoesAsItsLists(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		of := rapid.SliceOfN(rapid.IntRange(0, 2), 1, 12).Draw(r, "actions")
+		states := rapid.IntRange(1, 12).Draw(r, "states")
+		of := rapid.SliceOfN(rapid.SliceOfN(rapid.IntRange(0, 2), states, states), 1, 5).Draw(r, "actions")
 		nodes := rule.TableNodes("obs_state", of, 3)
-		for s, want := range of {
-			if got := chosen(r, []string{"obs_state"}, nodes, []float64{float64(s)}, 3); got != want {
-				r.Fatalf("in state %d the file takes %d; want %d of %v", s, got, want, of)
+		for step := range 7 {
+			for s, want := range of[min(step, len(of)-1)] {
+				if got := chosen(r, []string{"obs_state"}, nodes, slices.Repeat([]float64{float64(s)}, step+1), 3); got != want {
+					r.Fatalf("in state %d at step %d the file takes %d; want %d of %v", s, step, got, want, of)
+				}
 			}
 		}
 	})

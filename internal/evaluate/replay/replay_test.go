@@ -99,6 +99,7 @@ func options() map[string]map[string]any {
 		"learn a table":             {"name": "dp-learn", "bandit": true},
 		"learn several decisions":   {"name": "dp-learn", "policy": true},
 		"learn from a model":        {"name": "dp-learn", "policy": true, "budget": 2e4},
+		"learn a stationary one":    {"name": "dp-learn", "policy": true, "budget": 2e4, "stationary": true},
 		"learn a tree":              {"name": "dp-learn", "bandit": true, "plain": true, "bins": 2},
 		"learn three levels":        {"name": "dp-learn", "bandit": true, "plain": true, "bins": 3, "depth": 3, "never": []map[string]any{{"action": 1, "column": "obs_x", "at_most": -0.5}}},
 		"learn a table of sums":     {"name": "dp-learn", "bandit": true, "gaussian": true},

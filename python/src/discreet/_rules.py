@@ -28,8 +28,9 @@ def tree_plot(document: Mapping[str, Any], ax: Any, actions: Sequence[str] | Non
                 fontsize="small", zorder=2, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1},
             )  # fmt: skip
         shade = color(_taken(node)) if leaf else "0.3"
+        asked = node.get("input", "step").removeprefix("obs_")
         ax.text(
-            x, -y, _leaf(node, actions) if leaf else f"{node['input'].removeprefix('obs_')}\n≤ {node['threshold']:.4g}",
+            x, -y, _leaf(node, actions) if leaf else f"{asked}\n≤ {node['threshold']:.4g}",
             ha="center", va="center", zorder=3,
             bbox={"boxstyle": "round", "facecolor": "white", "edgecolor": shade, "linewidth": 2 if leaf else 1},
         )  # fmt: skip

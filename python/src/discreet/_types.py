@@ -232,6 +232,7 @@ Parameters = TypedDict(
         "share": float,
         "budget": float,
         "monotone": Mapping[str, Literal["up", "down"]],
+        "stationary": bool,
         "never": Sequence[Mapping[str, Any]],
         "until": float,
         "control": str,

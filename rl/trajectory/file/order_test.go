@@ -62,7 +62,9 @@ func inOrder(rows []map[string]string) []map[string]string {
 	first := map[string]float64{}
 	for _, r := range rows {
 		e := r["episode_id"]
-		if _, seen := first[e]; !seen || step(r) < first[e] {
+		if _, seen := first[e]; r["step"] == "null" { // it may begin at any
+			first[e] = -1
+		} else if !seen || step(r) < first[e] {
 			first[e] = step(r)
 		}
 	}

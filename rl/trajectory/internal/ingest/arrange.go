@@ -14,7 +14,7 @@ import (
 )
 
 // arranged is the rows of all files, put in order before they are checked: persons by their
-// ids, the episodes of each by their first step and then by their ids, rows by their steps.
+// ids, the episodes of each by their first step and then by their ids ([group.arrange]), rows by their steps.
 // What is wrong with a row stays with it. It stands in the place of a table.
 type arranged struct {
 	table.Table
@@ -225,7 +225,7 @@ func (a *arranged) nextPerson() error {
 	if a.ends != nil && !errors.Is(a.ends, io.EOF) {
 		return a.ends
 	}
-	a.person.arrange()
+	a.person.arrange(s.o.Steps)
 	if s.o.Cuts() {
 		a.person.cut(&s.o)
 	}

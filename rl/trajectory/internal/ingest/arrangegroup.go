@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
@@ -131,18 +132,38 @@ func (g *group) fault(row int) []byte {
 }
 
 // arrange puts rows in the order of their steps, or of the files, and episodes in the order of
-// their first steps; where these are equal, in the order of their ids.
-func (g *group) arrange() {
+// their first steps; where these are equal, in the order of their ids. An episode whose steps do not say where it stands
+// cannot be used, and comes first: it may be the one that counts, and a later one must not take its place.
+func (g *group) arrange(steps trajectory.Steps) {
 	g.divide()
 	for _, e := range g.episodes {
 		if rows := g.rows[e.from:e.to]; !slices.IsSortedFunc(rows, g.compare) {
 			slices.SortFunc(rows, g.compare)
 		}
 	}
-	slices.SortStableFunc(g.episodes, func(a, b span) int { return cmp.Compare(g.rank(g.rows[a.from]), g.rank(g.rows[b.from])) })
+	slices.SortStableFunc(g.episodes, func(a, b span) int {
+		first, second := g.placed(a, steps), g.placed(b, steps)
+		switch {
+		case first && second:
+			return cmp.Compare(g.rank(g.rows[a.from]), g.rank(g.rows[b.from]))
+		case first:
+			return 1
+		case second:
+			return -1
+		}
+		return 0
+	})
 	for _, e := range g.episodes {
 		g.order = append(g.order, g.rows[e.from:e.to]...)
 	}
+}
+
+// placed tells that steps say where an episode stands among those of its person: all are numbers, and the first one,
+// where decisions are counted, is where counting starts. Its rows are in the order of their ranks.
+func (g *group) placed(e span, steps trajectory.Steps) bool {
+	of := g.values[blkStep]
+	first, last := of[g.rows[e.from]], of[g.rows[e.to-1]]
+	return finite(first) && finite(last) && (steps.Rising() || first == float64(steps.From))
 }
 
 // divide puts the rows of each episode together, and episodes in the order of their ids.
@@ -184,13 +205,10 @@ func (g *group) compareIDs(i, j int) int {
 
 // rank gives numbers that are in the order of the rows of an episode.
 func (g *group) rank(row int) uint64 {
-	switch {
-	case g.inFiles:
+	if g.inFiles {
 		return uint64(g.files[row])<<rowBits | uint64(g.places[row])
-	case g.width[blkStep] > 0:
-		return rank(g.values[blkStep][row])
 	}
-	return rank(table.Null())
+	return rank(g.values[blkStep][row])
 }
 
 // compare is by rank. Rows of one step, which cannot be used, are in the order of what they
