@@ -145,9 +145,8 @@ func (r Linear) releaseMatrix(ctx context.Context, persons int, l linearScale, e
 	sum := r.sum(1, r.Coordinates(), clip)
 	noisy, err := sum.release(ctx, persons, func() Contribution {
 		w := each()
-		theta := make([]float64, n)
 		return func(dst []float64, p int) {
-			w.person(p, theta, true)
+			w.person(p, nil, true)
 			r.pack(dst, w.matrix)
 		}
 	}, src)

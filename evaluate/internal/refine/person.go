@@ -40,8 +40,8 @@ func newLinearPerson(s value.Persons, r Linear) *linearPerson {
 	return p
 }
 
-// person computes residual and level, and the matrix where it is wanted, which does
-// not depend on theta.
+// person computes residual and level under theta, unless that is nil, and the matrix where
+// it is wanted.
 func (w *linearPerson) person(p int, theta []float64, matrix bool) {
 	clear(w.residual)
 	w.level = 0
@@ -51,7 +51,13 @@ func (w *linearPerson) person(p int, theta []float64, matrix bool) {
 	w.s, p = w.of.At(p)
 	lo, hi := w.s.Episodes(p)
 	for e := lo; e < hi; e++ {
-		w.episode(e, theta, 1/float64(hi-lo), matrix && w.r.form == Regression)
+		weight := 1 / float64(hi-lo)
+		if theta != nil {
+			w.episode(e, theta, weight)
+		}
+		if matrix && w.r.form == Regression {
+			w.square(e, weight)
+		}
 	}
 	switch {
 	case !matrix:
@@ -73,7 +79,7 @@ func (w *linearPerson) dot(point int, theta []float64) float64 {
 	return inner(w.s.Feature(nil, point), theta)
 }
 
-func (w *linearPerson) episode(episode int, theta []float64, weight float64, matrix bool) {
+func (w *linearPerson) episode(episode int, theta []float64, weight float64) {
 	s := w.s
 	lo, hi := s.Rows(episode)
 	each := weight / float64(hi-lo)
@@ -99,7 +105,7 @@ func (w *linearPerson) episode(episode int, theta []float64, weight float64, mat
 		}
 		ahead, after = v+e, v
 	}
-	w.add(lo, last+1, each, matrix)
+	w.add(lo, last+1)
 	w.level += weight * ahead
 }
 
@@ -119,25 +125,36 @@ func (w *linearPerson) evaluate(lo, hi int, theta []float64) {
 	dots(values, w.s.Phi[lo*n:hi*n], theta)
 }
 
-// add adds, from row hi-1 back to row lo, factor times phi to the residual and, where
-// it is wanted, weight phi phi' to the matrix, in its upper half where the features
-// are dense.
-func (w *linearPerson) add(lo, hi int, weight float64, matrix bool) {
+// add adds, from row hi-1 back to row lo, factor times phi to the residual.
+func (w *linearPerson) add(lo, hi int) {
 	n := w.r.dim
 	if w.s.Cell == nil {
-		phi := w.s.Phi[lo*n : hi*n]
-		addRows(w.residual, phi, w.factors[:hi-lo])
-		if matrix {
-			addSquares(w.matrix, phi, n, weight)
-		}
+		addRows(w.residual, w.s.Phi[lo*n:hi*n], w.factors[:hi-lo])
 		return
 	}
 	for row := hi - 1; row >= lo; row-- {
 		if c := int(w.s.Cell[row]); c >= 0 {
 			w.residual[c] += w.factors[row-lo]
-			if matrix {
-				w.matrix[c*n+c] += weight
-			}
+		}
+	}
+}
+
+// square adds the weighted mean of phi phi' over an episode to the matrix, in its upper half
+// where the features are dense.
+func (w *linearPerson) square(episode int, weight float64) {
+	n := w.r.dim
+	lo, hi := w.s.Rows(episode)
+	weight /= float64(hi - lo)
+	if w.s.Next[hi-1] == value.Unknown {
+		hi--
+	}
+	if w.s.Cell == nil {
+		addSquares(w.matrix, w.s.Phi[lo*n:hi*n], n, weight)
+		return
+	}
+	for row := hi - 1; row >= lo; row-- {
+		if c := int(w.s.Cell[row]); c >= 0 {
+			w.matrix[c*n+c] += weight
 		}
 	}
 }

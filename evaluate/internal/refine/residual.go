@@ -61,7 +61,12 @@ func limitsFor(p facts.Public, maxWeight float64) residualLimits {
 // NaN, which the mechanism counts as zero.
 func (l *residualLimits) clip(e, v float64) float64 {
 	if l.largest > 0 {
-		return min(max(e, -l.largest), l.largest)
+		if e > l.largest {
+			return l.largest
+		} else if e < -l.largest {
+			return -l.largest
+		}
+		return e
 	}
 	return min(max(e, l.returns.Min-v), l.returns.Max-v)
 }

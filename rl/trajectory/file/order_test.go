@@ -2,6 +2,7 @@ package file_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -141,8 +142,80 @@ func TestRowsInAnyOrderAreReadAsSorted(t *testing.T) {
 	})
 }
 
+// Many episodes of a person that take turns, with ids that begin alike or are numbers, are read
+// as those of a file in order, in one file or two, though batches of rows end within them.
+func TestEpisodesThatTakeTurnsAreReadAsSorted(t *testing.T) {
+	const persons, episodes, steps = 7, 40, 9
+	const head = "unit_id,episode_id,step,obs_a,action,behavior_prob,reward,terminated\n"
+	row := func(p, e, i int) string {
+		id := fmt.Sprintf("episode-%02d", e)
+		if e%3 == 0 {
+			id = strconv.Itoa(p*episodes + e)
+		}
+		if e%3 == 1 {
+			id += "-" + strconv.Itoa(p)
+		}
+		return fmt.Sprintf("%d,%d/%s,%d,%d,%d,0.%d,%d.5,%t\n", p, p, id, i, p+e, i%2, 1+i%8, e*i, i == steps-1)
+	}
+	var turns, sorted, backwards []string
+	for p := range persons {
+		for i := range steps {
+			for e := range episodes {
+				turns = append(turns, row(p, e, i))
+			}
+		}
+		var ids []int
+		for e := range episodes {
+			ids = append(ids, e)
+		}
+		slices.SortFunc(ids, func(a, b int) int {
+			x, y := strings.Split(row(p, a, 0), ",")[1], strings.Split(row(p, b, 0), ",")[1]
+			return cmp.Or(len(x)-len(y), strings.Compare(x, y))
+		})
+		for _, e := range ids {
+			for i := range steps {
+				sorted = append(sorted, row(p, e, i))
+			}
+		}
+	}
+	backwards = slices.Clone(turns)
+	slices.Reverse(backwards)
+	o := trajectory.Options{Need: trajectory.Action | trajectory.BehaviorProb, Unit: trajectory.UnitPerson, Horizon: 100}
+	read := func(names []string) string {
+		d, _, err := file.Read(t.Context(), names, "", o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var parts []string
+		inSeveral(t, names, o, func(d *trajectory.Dataset) { parts = append(parts, each(d)...) })
+		slices.Sort(parts)
+		if !slices.Equal(parts, each(d)) {
+			t.Error(names, "parts are other than the whole")
+		}
+		return unplaced(d)
+	}
+	want := read([]string{put(t, "sorted.csv", head+strings.Join(sorted, ""))})
+	o.Steps.Sort = true
+	half := len(turns) / 2
+	for _, names := range [][]string{
+		{put(t, "turns.csv", head+strings.Join(turns, ""))}, {put(t, "backwards.csv", head+strings.Join(backwards, ""))},
+		{put(t, "1.csv", head+strings.Join(turns[half:], "")), put(t, "2.csv", head+strings.Join(turns[:half], ""))},
+	} {
+		if got := read(names); got != want {
+			at := 0
+			for at < min(len(got), len(want)) && got[at] == want[at] {
+				at++
+			}
+			t.Errorf("%s differs from sorted ones at %d: %.99s; want %.99s", names, at, got[at:], want[at:])
+		}
+	}
+}
+
 // inSeveral reads data by parts, of persons who stand together.
-func inSeveral(t *rapid.T, names []string, o trajectory.Options, with func(*trajectory.Dataset)) {
+func inSeveral(t interface {
+	Context() context.Context
+	Fatal(...any)
+}, names []string, o trajectory.Options, with func(*trajectory.Dataset)) {
 	s, err := file.Open(t.Context(), names, "", o)
 	if err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package ingest
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -22,13 +23,15 @@ type arranged struct {
 	sorted *sorter.Sorted
 	bound  []*binding // of each file
 	ends   error      // after the rows of the person at hand
-	ahead  row        // the first of the next person
+	ahead  stretch    // the first of the next person
 	person group
 	next   int   // row of the person
 	files  []int // of each row of the batch
 	faults rowFaults
 	record []byte
 	key    []byte
+	listed []int  // runs of episodes
+	codes  []byte // of each run, how many rows, and which of those
 }
 
 // arrange reads all files to their ends and puts their rows in order.
@@ -42,10 +45,7 @@ func (s *Stream) arrange() error {
 		a.bound[s.index] = s.bound
 		for {
 			err := s.fill()
-			lacked := s.batch.Lacked()
-			for i := range s.batch.Rows {
-				a.put(i, lacked[i])
-			}
+			a.take()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -91,37 +91,75 @@ func (a *arranged) begin() (err error) {
 	return nil
 }
 
-// put adds a row of the stream's batch. Rows of one step, which cannot be used, are in the
-// order of what they hold, wherever they stand.
-func (a *arranged) put(i int, lacks []string) {
+// take keeps the rows of the stream's batch, those of a person that follow each other in one
+// record. Where persons have no ids, each episode is one.
+func (a *arranged) take() {
 	s := a.stream
-	b := s.batch
-	episode, person := b.Keys[keyEpisode].At(i), []byte(nil)
+	b, of, lacked := s.batch, keyEpisode, s.batch.Lacked()
+	a.key = append(a.key[:0], 0, 0)
 	if s.bound.hasKey[keyUnit] {
-		person = b.Keys[keyUnit].At(i)
+		a.key, of = a.key[:0], keyUnit
 	}
-	step := table.Null()
-	if s.bound.has(blkStep) {
-		step = b.Blocks[blkStep].Values[i]
-	}
-	a.key = appendID(appendID(a.key[:0], person), episode)
-	if s.o.Restart { // in the order of the files
-		a.key = binary.BigEndian.AppendUint64(a.key, uint64(s.index)<<rowBits|uint64(b.Row[i]))
-	} else {
-		a.key = binary.BigEndian.AppendUint64(a.key, rank(step))
-	}
-	a.record = a.record[:0]
-	for block := range b.Blocks {
-		if block == blkCoded {
-			continue
+	owner := len(a.key)
+	for run := 0; s.at < b.Rows; run++ {
+		lo, hi := s.at, b.Keys[of].End(run)
+		a.key = appendID(a.key[:owner], b.Keys[of].Key(run))
+		a.record = a.appendPlaces(a.record[:0], lo, hi)
+		a.record = a.appendEpisodes(a.record, hi)
+		a.record = a.faults.append(a.record, b, lo, hi, lacked)
+		for block := range b.Blocks {
+			if block != blkCoded {
+				a.record = table.AppendNumbers(a.record, s.values(block, lo, hi))
+			}
 		}
-		for _, v := range s.values(block, i, i+1) {
-			a.record = binary.LittleEndian.AppendUint64(a.record, math.Float64bits(v))
-		}
+		a.sorter.Put(a.key, a.record)
 	}
-	a.record = a.faults.append(a.record, b, i, lacks)
-	a.record = binary.AppendUvarint(binary.AppendUvarint(a.record, uint64(s.index)), uint64(b.Row[i]))
-	a.sorter.Put(a.key, a.record)
+}
+
+// appendPlaces appends how many rows there are, of which file, and their numbers.
+func (a *arranged) appendPlaces(dst []byte, lo, hi int) []byte {
+	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(hi-lo)), uint64(a.stream.index))
+	before := 0
+	for _, row := range a.stream.batch.Row[lo:hi] {
+		dst = binary.AppendVarint(dst, int64(row-before))
+		before = row
+	}
+	return dst
+}
+
+// mostOpen is how many episodes of a person may take turns so that each is listed once.
+const mostOpen = 16
+
+// appendEpisodes appends ids of episodes up to a row, and of each run which of them it has.
+func (a *arranged) appendEpisodes(dst []byte, hi int) []byte {
+	s := a.stream
+	runs, last := &s.batch.Keys[keyEpisode], 0
+	a.listed, a.codes = a.listed[:0], a.codes[:0]
+	for s.at < hi {
+		run := s.advance(keyEpisode)
+		n, open := len(a.listed), min(len(a.listed), mostOpen)
+		for ; open > 0; open-- {
+			if last++; last >= n {
+				last = n - min(n, mostOpen)
+			}
+			if runs.Same(run, a.listed[last]) {
+				break
+			}
+		}
+		if open == 0 {
+			last = n
+			a.listed = append(a.listed, run)
+		}
+		end := min(runs.End(run), hi)
+		a.codes = binary.AppendUvarint(binary.AppendUvarint(a.codes, uint64(end-s.at)), uint64(last))
+		s.at = end
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(a.listed)))
+	for _, run := range a.listed {
+		id := runs.Key(run)
+		dst = append(binary.AppendUvarint(dst, uint64(len(id))), id...)
+	}
+	return append(dst, a.codes...)
 }
 
 // appendID appends an id so that keys are in the order of their lengths, and those of one
@@ -142,11 +180,11 @@ func rank(step float64) uint64 {
 	return bits | 1<<63
 }
 
-// read reads the next row.
+// read reads the next record.
 func (a *arranged) read() error {
 	key, record, err := a.sorted.Next()
 	if err == nil {
-		a.ahead = row{key, record}
+		a.ahead = stretch{key, record}
 	}
 	return err
 }
@@ -161,8 +199,9 @@ func (a *arranged) Read(b *table.Batch) error {
 				return err
 			}
 		}
-		a.give(b, a.person.row(a.next))
-		a.next++
+		n := min(b.Cap-b.Rows, len(a.person.order)-a.next)
+		a.give(b, a.next, a.next+n)
+		a.next += n
 	}
 	return nil
 }
@@ -170,49 +209,72 @@ func (a *arranged) Read(b *table.Batch) error {
 // nextPerson reads the rows of the next person.
 func (a *arranged) nextPerson() error {
 	a.next = 0
-	a.person.reset()
 	if a.ends != nil {
+		a.person.order = a.person.order[:0]
 		return a.ends
 	}
-	of := a.ahead.owner(a.stream.bound.hasKey[keyUnit])
-	a.person.begin(of)
-	for a.ends == nil && a.person.owns(a.ahead) {
-		a.person.add(a.ahead)
+	s := a.stream
+	a.person.width, a.person.inFiles = &s.bound.width, s.o.Restart
+	a.person.begin(a.ahead.key)
+	for a.ends == nil && bytes.Equal(a.ahead.key, a.person.owner) {
+		if err := a.person.add(a.ahead.record); err != nil {
+			return err
+		}
 		a.ends = a.read()
 	}
 	if a.ends != nil && !errors.Is(a.ends, io.EOF) {
 		return a.ends
 	}
-	a.person.arrange(a.stream.o.Steps)
-	if a.stream.o.Cuts() {
-		a.person.cut(&a.stream.o)
+	a.person.arrange(s.o.Steps)
+	if s.o.Cuts() {
+		a.person.cut(&s.o)
 	}
 	return nil
 }
 
-// give adds a row to a batch.
-func (a *arranged) give(b *table.Batch, r row) {
-	i := b.Rows
-	person, episode, _ := r.ids()
-	if len(a.person.numbers) > 0 && len(episode) > 0 {
-		a.key = strconv.AppendInt(append(append(a.key[:0], episode...), '/'), int64(a.person.numbers[a.next]), 10)
-		episode = a.key
+// give adds rows of the person to a batch.
+func (a *arranged) give(b *table.Batch, lo, hi int) {
+	g := &a.person
+	order, first := g.order[lo:hi], b.Rows
+	person, _ := cutID(g.owner)
+	b.Keys[keyUnit].Append(person, hi-lo)
+	for i := 0; i < len(order); {
+		n := 1
+		for i+n < len(order) && g.episode(order[i+n]) == g.episode(order[i]) && (len(g.numbers) == 0 || g.numbers[lo+i+n] == g.numbers[lo+i]) {
+			n++
+		}
+		id := g.id(order[i])
+		if len(g.numbers) > 0 && len(id) > 0 {
+			a.key = strconv.AppendInt(append(append(a.key[:0], id...), '/'), int64(g.numbers[lo+i]), 10)
+			id = a.key
+		}
+		b.Keys[keyEpisode].Append(id, n)
+		i += n
 	}
-	b.Keys[keyEpisode].Append(episode, 1)
-	b.Keys[keyUnit].Append(person, 1)
-	left := r.record
 	for k := range b.Blocks {
-		block := &b.Blocks[k]
-		for j := range block.Width {
-			block.Values[i*block.Width+j] = math.Float64frombits(binary.LittleEndian.Uint64(left))
-			left = left[8:]
+		to, from := &b.Blocks[k], g.values[k]
+		w := to.Width
+		values := to.Values[first*w:]
+		switch w {
+		case 0:
+			continue
+		case 1:
+			for i, at := range order {
+				values[i] = from[at]
+			}
+		default:
+			for i, at := range order {
+				copy(values[i*w:(i+1)*w], from[at*w:])
+			}
 		}
 	}
-	left = a.faults.give(b, left)
-	file, n := binary.Uvarint(left)
-	number, _ := binary.Uvarint(left[n:])
-	a.files[i], b.Row[i] = int(file), int(number)
-	b.Rows++
+	for i, at := range order {
+		a.files[first+i], b.Row[first+i] = g.files[at], g.places[at]
+		if len(g.faults) > 0 {
+			a.faults.give(b, g.fault(at))
+		}
+		b.Rows++
+	}
 }
 
 // enter says which file a row of the batch is of.

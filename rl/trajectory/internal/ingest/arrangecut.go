@@ -11,8 +11,8 @@ import (
 // of one cannot be read, it may be anywhere, and so may the cuts: all are then one episode.
 func (g *group) cut(o *trajectory.Options) {
 	number, before := 1, math.Inf(-1)
-	for i := range g.order {
-		step := g.row(i).step()
+	for i, row := range g.order {
+		step := g.values[blkStep][row]
 		if !finite(step) {
 			number = 0
 			break

@@ -22,11 +22,21 @@ type faultKind struct {
 	form                       bool
 }
 
-// append adds to a record what is wrong with a row of a batch, and which columns it lacks.
-func (f *rowFaults) append(dst []byte, b *table.Batch, row int, lacks []string) []byte {
-	if len(b.Faults) == 0 && len(lacks) == 0 {
-		return append(dst, 0, 0)
+// append adds to a record what is wrong with rows of a batch.
+func (f *rowFaults) append(dst []byte, b *table.Batch, lo, hi int, lacked map[int][]string) []byte {
+	if len(b.Faults) == 0 && len(lacked) == 0 {
+		return append(dst, 0)
 	}
+	dst = append(dst, 1)
+	for row := lo; row < hi; row++ {
+		one := f.of(b, row, lacked[row])
+		dst = append(binary.AppendUvarint(dst, uint64(len(one))), one...)
+	}
+	return dst
+}
+
+// of is what is wrong with a row of a batch, and which columns it lacks.
+func (f *rowFaults) of(b *table.Batch, row int, lacks []string) (dst []byte) {
 	found := b.FaultsOf(row)
 	dst = binary.AppendUvarint(dst, uint64(len(found)))
 	for _, x := range found {
@@ -59,12 +69,11 @@ func (f *rowFaults) kind(x table.Fault) int {
 	return i
 }
 
-// give says what is wrong with the row that is being added to a batch, and returns the rest
-// of the record.
-func (f *rowFaults) give(b *table.Batch, record []byte) []byte {
+// give says what is wrong with the row that is being added to a batch.
+func (f *rowFaults) give(b *table.Batch, found []byte) {
 	next := func() int {
-		v, n := binary.Uvarint(record)
-		record = record[n:]
+		v, n := binary.Uvarint(found)
+		found = found[n:]
 		return int(v)
 	}
 	for range next() {
@@ -80,5 +89,4 @@ func (f *rowFaults) give(b *table.Batch, record []byte) []byte {
 	for range next() {
 		b.Lack(f.columns[next()])
 	}
-	return record
 }

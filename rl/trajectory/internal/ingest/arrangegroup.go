@@ -2,111 +2,150 @@ package ingest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
+	"fmt"
+	"io"
 	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
-// row is one that is put in order: its key holds the ids of its person and its episode and
-// the rank of its step.
-type row struct{ key, record []byte }
-
-// ids are those of the person and of the episode, and rank that of the step.
-func (r row) ids() (person, episode, rank []byte) {
-	person, rest := cutID(r.key)
-	episode, rank = cutID(rest)
-	return person, episode, rank
-}
+// stretch is rows of a person that follow each other in a file, under the ids of the person.
+type stretch struct{ key, record []byte }
 
 func cutID(key []byte) (id, rest []byte) {
 	n := 2 + int(binary.BigEndian.Uint16(key))
 	return key[2:n], key[n:]
 }
 
-// owner is how the keys begin of the rows of its person, who is named as the episode where
-// persons have no ids.
-func (r row) owner(named bool) []byte {
-	_, rest := cutID(r.key)
-	if !named {
-		_, rest = cutID(rest)
-	}
-	return r.key[:len(r.key)-len(rest)]
-}
-
-// group is the rows of one person.
+// group is the rows of one person, in columns, as they were read.
 type group struct {
 	owner    []byte
-	text     []byte
-	rows     []span
-	episodes []span // of rows
+	text     []byte  // ids of episodes, and faults
+	ids      []named // one may be there several times
+	idOf     []int   // of each row
+	files    []int
+	places   []int
+	faults   []span // in text, of each row; empty where there are none
+	values   [blocks][]float64
+	width    *[blocks]int
+	inFiles  bool   // rows of an episode stay in the order of the files
+	byID     []int  // the ids in order
+	episodes []span // of rows, in the order of ids and then in that of first steps
+	rows     []int  // of each episode after those of the one before
 	order    []int  // of the rows
-	numbers  []int  // of the episodes that they were cut into, by row; empty where they are not cut
+	numbers  []int  // of the episodes that they were cut into, in order; empty where they are not cut
 }
 
-// span is where a key or an episode begins, and where it ends; of a row, with its record.
-type span struct{ from, to, end int }
-
-func (g *group) reset() {
-	g.text, g.rows, g.episodes, g.order, g.numbers = g.text[:0], g.rows[:0], g.episodes[:0], g.order[:0], g.numbers[:0]
+// named is an id in text.
+type named struct {
+	span
+	prefix  uint64 // its length and its first bytes
+	episode int    // which has it
 }
 
-func (g *group) begin(owner []byte) { g.owner = append(g.owner[:0], owner...) }
+// span is from where to where something reaches.
+type span struct{ from, to int }
 
-func (g *group) owns(r row) bool { return bytes.HasPrefix(r.key, g.owner) }
-
-// add adds a row, which comes after those before it.
-func (g *group) add(r row) {
-	from := len(g.text)
-	g.text = append(append(g.text, r.key...), r.record...)
-	g.rows = append(g.rows, span{from, from + len(r.key), len(g.text)})
-	last := len(g.rows) - 1
-	if n := len(g.episodes) - 1; n >= 0 && bytes.Equal(g.episode(g.episodes[n].from), g.episode(last)) {
-		g.episodes[n].to = last + 1
-		return
+func (g *group) begin(owner []byte) {
+	g.owner = append(g.owner[:0], owner...)
+	g.text, g.ids, g.idOf, g.files, g.places, g.faults = g.text[:0], g.ids[:0], g.idOf[:0], g.files[:0], g.places[:0], g.faults[:0]
+	for i := range g.values {
+		g.values[i] = g.values[i][:0]
 	}
-	g.episodes = append(g.episodes, span{from: last, to: last + 1})
+	g.byID, g.episodes, g.order, g.numbers = g.byID[:0], g.episodes[:0], g.order[:0], g.numbers[:0]
 }
 
-func (g *group) at(i int) row {
-	s := g.rows[i]
-	return row{g.text[s.from:s.to], g.text[s.to:s.end]}
+// add adds the rows of a record.
+func (g *group) add(record []byte) error {
+	r := &table.Record{Left: record}
+	from, rows, file, place := len(g.idOf), r.Count(), r.Count(), 0
+	for i := 0; i < rows && !r.Short; i++ {
+		place += r.Signed()
+		g.files, g.places = append(g.files, file), append(g.places, place)
+	}
+	listed := len(g.ids)
+	for n := r.Count(); n > 0 && !r.Short; n-- {
+		g.addID(r.Bytes(r.Count()))
+	}
+	for left := rows; left > 0 && !r.Short; {
+		n, id := r.Count(), listed+r.Count()
+		if n == 0 || n > left || id >= len(g.ids) {
+			r.Short = true
+			break
+		}
+		for left -= n; n > 0; n-- {
+			g.idOf = append(g.idOf, id)
+		}
+	}
+	if faulty := r.Byte() != 0; faulty || len(g.faults) > 0 {
+		g.faults = append(g.faults, make([]span, from-len(g.faults))...)
+		for i := 0; i < rows && !r.Short; i++ {
+			if faulty {
+				g.faults = append(g.faults, g.keep(r.Bytes(r.Count())))
+			} else {
+				g.faults = append(g.faults, span{})
+			}
+		}
+	}
+	for block, w := range g.width {
+		if block != blkCoded {
+			g.values[block] = r.Numbers(g.values[block], rows, w)
+		}
+	}
+	if r.Short || len(r.Left) > 0 {
+		return fmt.Errorf("rows that were put in order cannot be read again: %w", io.ErrUnexpectedEOF)
+	}
+	return nil
 }
 
-// row is the i-th in order.
-func (g *group) row(i int) row { return g.at(g.order[i]) }
-
-func (g *group) episode(i int) []byte {
-	_, id, _ := g.at(i).ids()
-	return id
+func (g *group) keep(text []byte) span {
+	from := len(g.text)
+	g.text = append(g.text, text...)
+	return span{from, len(g.text)}
 }
 
-// placed tells that steps say where an episode stands among those of its person: all are numbers, and the first one,
-// where decisions are counted, is where counting starts. Its rows are in the order of their ranks.
-func (g *group) placed(e span, steps trajectory.Steps) bool {
-	first, last := g.at(e.from).step(), g.at(e.to-1).step()
-	return finite(first) && finite(last) && (steps.Rising() || first == float64(steps.From))
+func (g *group) addID(id []byte) {
+	var first [8]byte
+	binary.BigEndian.PutUint16(first[:], uint16(len(id)))
+	copy(first[2:], id)
+	g.ids = append(g.ids, named{span: g.keep(id), prefix: binary.BigEndian.Uint64(first[:])})
 }
 
-// step is that of a row, the first number of what is kept of it.
-func (r row) step() float64 { return math.Float64frombits(binary.LittleEndian.Uint64(r.record)) }
+// id is that of the episode of a row.
+func (g *group) id(row int) []byte { return g.of(g.ids[g.idOf[row]].span) }
 
-// first is the rank of an episode's first step.
-func (g *group) first(e span) []byte {
-	_, _, rank := g.at(e.from).ids()
-	return rank
+func (g *group) of(s span) []byte { return g.text[s.from:s.to] }
+
+// episode is which of the episodes a row is of.
+func (g *group) episode(row int) int { return g.ids[g.idOf[row]].episode }
+
+// fault is what is wrong with a row, empty if nothing is.
+func (g *group) fault(row int) []byte {
+	if len(g.faults) == 0 {
+		return nil
+	}
+	return g.of(g.faults[row])
 }
 
-// arrange puts episodes in the order of their first steps; where these are equal, they stay
-// in the order of their ids. An episode whose steps do not say where it stands cannot be used, and comes first: it may
-// be the one that counts, and a later one must not take its place.
+// arrange puts rows in the order of their steps, or of the files, and episodes in the order of
+// their first steps; where these are equal, in the order of their ids. An episode whose steps do not say where it stands
+// cannot be used, and comes first: it may be the one that counts, and a later one must not take its place.
 func (g *group) arrange(steps trajectory.Steps) {
+	g.divide()
+	for _, e := range g.episodes {
+		if rows := g.rows[e.from:e.to]; !slices.IsSortedFunc(rows, g.compare) {
+			slices.SortFunc(rows, g.compare)
+		}
+	}
 	slices.SortStableFunc(g.episodes, func(a, b span) int {
 		first, second := g.placed(a, steps), g.placed(b, steps)
 		switch {
 		case first && second:
-			return bytes.Compare(g.first(a), g.first(b))
+			return cmp.Compare(g.rank(g.rows[a.from]), g.rank(g.rows[b.from]))
 		case first:
 			return 1
 		case second:
@@ -115,8 +154,85 @@ func (g *group) arrange(steps trajectory.Steps) {
 		return 0
 	})
 	for _, e := range g.episodes {
-		for i := e.from; i < e.to; i++ {
-			g.order = append(g.order, i)
+		g.order = append(g.order, g.rows[e.from:e.to]...)
+	}
+}
+
+// placed tells that steps say where an episode stands among those of its person: all are numbers, and the first one,
+// where decisions are counted, is where counting starts. Its rows are in the order of their ranks.
+func (g *group) placed(e span, steps trajectory.Steps) bool {
+	of := g.values[blkStep]
+	first, last := of[g.rows[e.from]], of[g.rows[e.to-1]]
+	return finite(first) && finite(last) && (steps.Rising() || first == float64(steps.From))
+}
+
+// divide puts the rows of each episode together, and episodes in the order of their ids.
+func (g *group) divide() {
+	for i := range g.ids {
+		g.byID = append(g.byID, i)
+	}
+	slices.SortFunc(g.byID, g.compareIDs)
+	for k, i := range g.byID {
+		if k == 0 || g.compareIDs(g.byID[k-1], i) != 0 {
+			g.episodes = append(g.episodes, span{})
+		}
+		g.ids[i].episode = len(g.episodes) - 1
+	}
+	for row := range g.idOf {
+		g.episodes[g.episode(row)].to++
+	}
+	from := 0
+	for i := range g.episodes {
+		e := &g.episodes[i]
+		from, *e = from+e.to, span{from, from}
+	}
+	g.rows = slices.Grow(g.rows[:0], from)[:from]
+	for row := range g.idOf {
+		e := &g.episodes[g.episode(row)]
+		g.rows[e.to] = row
+		e.to++
+	}
+}
+
+// compareIDs compares ids by their lengths, and those of one length byte by byte, as numbers are.
+func (g *group) compareIDs(i, j int) int {
+	a, b := &g.ids[i], &g.ids[j]
+	if a.prefix != b.prefix {
+		return cmp.Compare(a.prefix, b.prefix)
+	}
+	return bytes.Compare(g.of(a.span), g.of(b.span))
+}
+
+// rank gives numbers that are in the order of the rows of an episode.
+func (g *group) rank(row int) uint64 {
+	if g.inFiles {
+		return uint64(g.files[row])<<rowBits | uint64(g.places[row])
+	}
+	return rank(g.values[blkStep][row])
+}
+
+// compare is by rank. Rows of one step, which cannot be used, are in the order of what they
+// hold, wherever they stand.
+func (g *group) compare(a, b int) int {
+	if c := cmp.Compare(g.rank(a), g.rank(b)); c != 0 {
+		return c
+	}
+	return bytes.Compare(g.held(a), g.held(b))
+}
+
+// held is all that a row holds.
+func (g *group) held(row int) (all []byte) {
+	for block, w := range g.width {
+		if block != blkCoded {
+			for _, v := range g.values[block][row*w : (row+1)*w] {
+				all = binary.LittleEndian.AppendUint64(all, math.Float64bits(v))
+			}
 		}
 	}
+	faults := g.fault(row)
+	if len(faults) == 0 {
+		faults = []byte{0, 0}
+	}
+	all = append(all, faults...)
+	return binary.AppendUvarint(binary.AppendUvarint(all, uint64(g.files[row])), uint64(g.places[row]))
 }

@@ -22,13 +22,18 @@ func (s *Stream) fill() error {
 	s.at, s.run = 0, [keys]int{}
 	err := s.table.Read(s.batch)
 	if s.emitting() {
+		if s.batch.Rows > 0 {
+			s.arranged.enter(0)
+		}
 		s.survey()
 		s.sift()
 		return err
 	}
 	s.bound.translate(s.batch)
-	s.survey()
-	s.sift()
+	if s.arranged == nil {
+		s.survey()
+		s.sift()
+	}
 	s.rows += int64(s.batch.Rows)
 	if s.window != nil {
 		s.at = s.window.from

@@ -38,7 +38,7 @@ func (s *Stream) comesAgain(person int) bool {
 // After the last one it returns io.EOF. It fails with an error that [Stream.Apart]
 // recognises where a person comes again after others.
 func (s *Stream) Part(d *trajectory.Dataset) error {
-	emptied(d)
+	Emptied(d)
 	if !s.parts.begun {
 		s.parts.begun, s.parts.person, s.parts.latest, s.tally.lastAlone = true, -1, -1, true
 	}
@@ -67,7 +67,7 @@ func (s *Stream) Part(d *trajectory.Dataset) error {
 			}
 			s.parts.person++
 		}
-		s.addTo(d)
+		AddTo(d, &s.ep, s.files)
 	}
 	d.PersonStart = append(d.PersonStart, d.Episodes())
 	d.KeepCounts()
@@ -85,8 +85,8 @@ func (s *Stream) PersonIDs() []string {
 	return s.people().strings()
 }
 
-// emptied empties a dataset and keeps its memory.
-func emptied(d *trajectory.Dataset) {
+// Emptied empties a dataset and keeps its memory.
+func Emptied(d *trajectory.Dataset) {
 	d.PersonStart, d.EpisodeStart = append(d.PersonStart[:0], 0), append(d.EpisodeStart[:0], 0)
 	d.LeftOut, d.Lost = nil, nil
 	d.Obs, d.Action, d.Reward = d.Obs[:0], d.Action[:0], d.Reward[:0]
@@ -95,9 +95,8 @@ func emptied(d *trajectory.Dataset) {
 	d.Final, d.HasFinal = nil, nil
 }
 
-// addTo adds the episode at hand to the last person of d.
-func (s *Stream) addTo(d *trajectory.Dataset) {
-	e := &s.ep
+// AddTo adds an episode of one of the files to the last person of d.
+func AddTo(d *trajectory.Dataset, e *trajectory.Episode, files []string) {
 	d.Columns, d.Actions = e.Columns, 0
 	d.Obs, d.Reward, d.Action = joined(d.Obs, e.Obs), joined(d.Reward, e.Reward), joined(d.Action, e.Action)
 	d.BehaviorProb, d.TargetProb = joined(d.BehaviorProb, e.BehaviorProb), joined(d.TargetProb, e.TargetProb)
@@ -116,7 +115,7 @@ func (s *Stream) addTo(d *trajectory.Dataset) {
 	if !e.EndUnknown {
 		d.Terminated = append(d.Terminated, e.Terminated)
 	}
-	d.Origin, d.FirstRow = append(d.Origin, s.files[e.File]), append(d.FirstRow, e.Row)
+	d.Origin, d.FirstRow = append(d.Origin, files[e.File]), append(d.FirstRow, e.Row)
 	if e.Final != nil || d.HasFinal != nil {
 		w, n := len(d.Columns), d.Episodes()
 		d.HasFinal = append(d.HasFinal, make([]bool, n-len(d.HasFinal))...)

@@ -50,7 +50,7 @@ func (s *Stream) flawless() bool {
 func (s *Stream) sift() {
 	o, b := &s.o, s.bound
 	s.clean = false
-	if s.emitting() || s.hear != nil || s.outcomes != nil || len(s.batch.Faults) > 0 || s.batch.Rows == 0 || !b.has(blkReward) ||
+	if s.hear != nil || s.outcomes != nil || len(s.batch.Faults) > 0 || s.batch.Rows == 0 || !b.has(blkReward) ||
 		b.has(blkProbs) || b.has(blkNext) || o.RewardOnLast || o.Keep || o.Complete || o.ChecksEnds() || o.Steps.Rising() || o.Need&trajectory.Final != 0 {
 		return
 	}
@@ -68,7 +68,7 @@ func (s *Stream) sift() {
 			}
 		}
 	}
-	s.clean = true
+	s.clean = s.arranged == nil || s.arranged.within(0, s.batch.Rows) == s.batch.Rows
 }
 
 // wholeEpisode finds how far the episode reaches that begins at the row at hand, and its id. It reports

@@ -38,9 +38,9 @@ func New() *Sorter {
 	return &Sorter{dir: os.TempDir(), most: sortedAtOnce, fan: mostRuns}
 }
 
-// Put adds a record. Records of one key come in the order of their bytes.
+// Put adds a record. Records of one key come in any order.
 func (s *Sorter) Put(key, record []byte) {
-	if len(s.now.text) > 0 && len(s.now.text)+len(key)+len(record) > s.most {
+	if s.now.size > 0 && s.now.size+len(key)+len(record) > s.most {
 		s.spill()
 	}
 	s.now.add(key, record)
@@ -64,7 +64,7 @@ func (s *Sorter) spill() {
 	c.sort()
 	if s.noRoom == nil {
 		if s.noRoom = s.write(0, &c); s.noRoom == nil {
-			s.now = chunk{text: c.text[:0], entries: c.entries[:0]} // used again
+			s.now = chunk{blocks: c.blocks, entries: c.entries[:0]} // used again
 			s.noRoom = s.join(0)
 			return
 		}
@@ -141,55 +141,117 @@ type ordered interface {
 	next() (key, record []byte, err error)
 }
 
+// blockSize is the usual size of a block, of which memory for one is asked at a time.
+const blockSize = 1 << 18
+
 // chunk is records in memory.
 type chunk struct {
-	text    []byte // keys and records
+	blocks  [][]byte // keys and records, each whole in one of the first used blocks
+	used    int
+	size    int // of all keys and records
 	entries []entry
 	at      int
 }
 
-// entry is where a key begins, and where it and its record end: a chunk has far fewer than 2^32 bytes.
+// entry is where a key begins, and where it and its record end, in a block.
 type entry struct {
-	prefix          uint64 // the first bytes of the key
-	start, key, end uint32
+	prefix                 uint64 // the first bytes of the key
+	block, start, key, end uint32
 }
 
 func (c *chunk) add(key, record []byte) {
-	start := len(c.text)
-	c.text = append(append(c.text, key...), record...)
+	size := len(key) + len(record)
+	if c.used == 0 || cap(c.blocks[c.used-1])-len(c.blocks[c.used-1]) < size {
+		c.open(size)
+	}
+	b := c.blocks[c.used-1]
+	start := len(b)
+	b = append(append(b, key...), record...)
+	c.blocks[c.used-1], c.size = b, c.size+size
 	var first [8]byte
 	copy(first[:], key)
-	c.entries = append(c.entries, entry{binary.BigEndian.Uint64(first[:]), uint32(start), uint32(start + len(key)), uint32(len(c.text))})
+	c.entries = append(c.entries, entry{binary.BigEndian.Uint64(first[:]), uint32(c.used - 1), uint32(start), uint32(start + len(key)), uint32(len(b))})
 }
 
-// sort compares keys whole where they begin alike.
-func (c *chunk) sort() {
-	prefixes := func(a, b entry) int { return cmp.Compare(a.prefix, b.prefix) }
-	if !slices.IsSortedFunc(c.entries, prefixes) {
-		slices.SortFunc(c.entries, prefixes)
+// open goes on to an empty block that has room.
+func (c *chunk) open(size int) {
+	switch {
+	case c.used == len(c.blocks):
+		c.blocks = append(c.blocks, make([]byte, 0, max(size, blockSize)))
+	case cap(c.blocks[c.used]) < size:
+		c.blocks[c.used] = make([]byte, 0, size)
+	default:
+		c.blocks[c.used] = c.blocks[c.used][:0]
 	}
+	c.used++
+}
+
+func (c *chunk) keyOf(e *entry) []byte { return c.blocks[e.block][e.start:e.key] }
+
+func (c *chunk) recordOf(e *entry) []byte { return c.blocks[e.block][e.key:e.end] }
+
+// sort compares keys whole where they begin alike and have more. Records of one key stay in
+// their order.
+func (c *chunk) sort() {
+	if slices.IsSortedFunc(c.entries, c.compare) {
+		return
+	}
+	c.sortPrefixes()
 	for from := 0; from < len(c.entries); {
 		to := from + 1
 		for to < len(c.entries) && c.entries[to].prefix == c.entries[from].prefix {
 			to++
 		}
-		slices.SortFunc(c.entries[from:to], func(a, b entry) int {
-			if d := bytes.Compare(c.text[a.start:a.key], c.text[b.start:b.key]); d != 0 {
-				return d
-			}
-			return bytes.Compare(c.text[a.key:a.end], c.text[b.key:b.end])
-		})
+		slices.SortFunc(c.entries[from:to], c.compare)
 		from = to
 	}
+}
+
+// sortPrefixes sorts by one byte of the prefixes after another, the last one first.
+func (c *chunk) sortPrefixes() {
+	from, to := c.entries, make([]entry, len(c.entries))
+	for shift := 0; shift < 64; shift += 8 {
+		var at [256]int
+		for i := range from {
+			at[byte(from[i].prefix>>shift)]++
+		}
+		if at[byte(from[0].prefix>>shift)] == len(from) {
+			continue
+		}
+		before := 0
+		for b, n := range at {
+			at[b] = before
+			before += n
+		}
+		for i := range from {
+			b := byte(from[i].prefix >> shift)
+			to[at[b]] = from[i]
+			at[b]++
+		}
+		from, to = to, from
+	}
+	c.entries = from
+}
+
+func (c *chunk) compare(a, b entry) int {
+	if a.prefix != b.prefix {
+		return cmp.Compare(a.prefix, b.prefix)
+	}
+	if a.key-a.start > 8 && b.key-b.start > 8 {
+		if d := bytes.Compare(c.keyOf(&a), c.keyOf(&b)); d != 0 {
+			return d
+		}
+	}
+	return cmp.Or(cmp.Compare(a.key-a.start, b.key-b.start), cmp.Compare(a.block, b.block), cmp.Compare(a.start, b.start))
 }
 
 func (c *chunk) next() (key, record []byte, err error) {
 	if c.at == len(c.entries) {
 		return nil, nil, io.EOF
 	}
-	e := c.entries[c.at]
+	e := &c.entries[c.at]
 	c.at++
-	return c.text[e.start:e.key], c.text[e.key:e.end], nil
+	return c.keyOf(e), c.recordOf(e), nil
 }
 
 // merged gives the records of several sources in order.
@@ -266,11 +328,7 @@ func (m *merged) next() (key, record []byte, err error) {
 func (m *merged) Len() int { return len(m.heads) }
 
 func (m *merged) Less(i, j int) bool {
-	a, b := m.heads[i], m.heads[j]
-	if d := bytes.Compare(a.key, b.key); d != 0 {
-		return d < 0
-	}
-	return bytes.Compare(a.record, b.record) < 0
+	return bytes.Compare(m.heads[i].key, m.heads[j].key) < 0
 }
 
 func (m *merged) Swap(i, j int) { m.heads[i], m.heads[j] = m.heads[j], m.heads[i] }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // Frame is what all episodes of some data have in common.
@@ -53,11 +54,11 @@ func (f *Frame) Append(dst, person, id []byte, e *trajectory.Episode) []byte {
 		dst = binary.AppendUvarint(dst, uint64(n))
 	}
 	dst = append(append(dst, person...), id...)
-	dst = numbers(numbers(dst, e.Obs), e.Reward)
+	dst = table.AppendNumbers(table.AppendNumbers(dst, e.Obs), e.Reward)
 	for _, c := range columns(e) {
-		dst = numbers(dst, *c.of)
+		dst = table.AppendNumbers(dst, *c.of)
 	}
-	return numbers(actions(dst, e.Action), e.Final)
+	return table.AppendNumbers(actions(dst, e.Action), e.Final)
 }
 
 func (f *Frame) begin(e *trajectory.Episode) {
@@ -76,37 +77,37 @@ func (f *Frame) begin(e *trajectory.Episode) {
 // Read reads what Append wrote into an episode, whose memory is used again. The ids are
 // parts of the record.
 func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, err error) {
-	r := &source{left: record}
-	flags := r.bytes(1)
+	r := &table.Record{Left: record}
+	flags := r.Bytes(1)
 	var n [5]int
 	for i := range n {
-		n[i] = r.count()
+		n[i] = r.Count()
 	}
 	// A damaged record may say anything of how many there are: every row has a reward.
-	if r.short || n[2] > len(r.left) || n[0] > math.MaxUint16 || f.Actions < 0 {
+	if r.Short || n[2] > len(r.Left) || n[0] > math.MaxUint16 || f.Actions < 0 {
 		return nil, nil, io.ErrUnexpectedEOF
 	}
 	e.File, e.Row, e.Columns, e.Actions, e.EndUnknown = n[0], n[1], f.Columns, f.Actions, f.EndUnknown
 	e.Terminated, e.Number, e.Lacks = flags[0]&1 != 0, -1, flags[0]>>3
-	person, id = r.bytes(n[3]), r.bytes(n[4])
+	person, id = r.Bytes(n[3]), r.Bytes(n[4])
 	if flags[0]&4 == 0 {
 		id = nil
 	}
 	rows, w := n[2], len(f.Columns)
-	e.Obs, e.Reward = r.numbers(e.Obs, rows, w), r.numbers(e.Reward, rows, 1)
+	e.Obs, e.Reward = r.Numbers(e.Obs[:0], rows, w), r.Numbers(e.Reward[:0], rows, 1)
 	for _, c := range columns(e) {
 		if f.Parts&c.part != 0 {
-			*c.of = r.numbers(*c.of, rows, c.width)
+			*c.of = r.Numbers((*c.of)[:0], rows, c.width)
 		}
 	}
 	if f.Parts&trajectory.Action != 0 {
-		e.Action = r.actions(e.Action, rows)
+		e.Action = readActions(r, e.Action, rows)
 	}
 	e.Final = nil
 	if flags[0]&2 != 0 {
-		e.Final = r.numbers(nil, 1, w)
+		e.Final = r.Numbers(nil, 1, w)
 	}
-	if r.short || len(r.left) > 0 {
+	if r.Short || len(r.Left) > 0 {
 		return nil, nil, io.ErrUnexpectedEOF
 	}
 	return person, id, nil
@@ -125,41 +126,15 @@ func (f *Frame) Rows(record []byte) (int, error) {
 }
 
 func (f *Frame) head(record []byte) (person []byte, rows int, err error) {
-	r := &source{left: record}
-	r.bytes(1)
+	r := &table.Record{Left: record}
+	r.Bytes(1)
 	var n [5]int
 	for i := range n {
-		n[i] = r.count()
+		n[i] = r.Count()
 	}
-	person = r.bytes(n[3])
-	if r.short {
+	person = r.Bytes(n[3])
+	if r.Short {
 		return nil, 0, io.ErrUnexpectedEOF
 	}
 	return person, n[2], nil
-}
-
-// source is a record that is read.
-type source struct {
-	left  []byte
-	short bool // it ended too early
-}
-
-func (r *source) bytes(n int) []byte {
-	if n < 0 || n > len(r.left) {
-		r.short, r.left = true, nil
-		return nil
-	}
-	b := r.left[:n:n]
-	r.left = r.left[n:]
-	return b
-}
-
-func (r *source) count() int {
-	v, n := binary.Uvarint(r.left)
-	if n <= 0 || v > math.MaxInt64 {
-		r.short, r.left = true, nil
-		return 0
-	}
-	r.left = r.left[n:]
-	return int(v)
 }

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // The kinds of records of data in parts.
@@ -32,11 +33,11 @@ func AppendMention(dst []byte, m ingest.Mention) []byte {
 
 // ReadMention reads what AppendMention wrote. The id is a part of the record.
 func ReadMention(record []byte) (ingest.Mention, error) {
-	r := &source{left: record}
-	person := r.bytes(1)
-	file, row := r.count(), r.count()
-	if r.short || file > math.MaxUint16 || row >= mostRows {
+	r := &table.Record{Left: record}
+	person := r.Bytes(1)
+	file, row := r.Count(), r.Count()
+	if r.Short || file > math.MaxUint16 || row >= mostRows {
 		return ingest.Mention{}, io.ErrUnexpectedEOF
 	}
-	return ingest.Mention{Person: person[0] != 0, File: file, Row: row, ID: r.left}, nil
+	return ingest.Mention{Person: person[0] != 0, File: file, Row: row, ID: r.Left}, nil
 }

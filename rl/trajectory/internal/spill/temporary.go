@@ -8,6 +8,7 @@ import (
 	"hash/maphash"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/sorter"
 )
@@ -21,14 +22,15 @@ const (
 	mostLevels = 2
 )
 
-// Temporary keeps records, and gives those of one number together. Few of them stay in
-// memory; the others are in temporary files whose names are removed as soon as they are
+// Temporary keeps records, and gives those of one number together. If there are few they stay in
+// memory; otherwise they are in temporary files whose names are removed as soon as they are
 // open, so that nothing is left of them however the process ends. Where a system does not
 // remove names of open files they go with [Temporary.Close].
 type Temporary struct {
 	dir    string
 	level  int
 	most   int64        // bytes of a part that is not divided
+	room   int          // bytes that may still stay in memory
 	seed   maphash.Seed // nobody can tell from the data which numbers are in one part
 	parts  []partition
 	noRoom bool
@@ -45,9 +47,11 @@ type partition struct {
 	wrote int64    // to the file
 }
 
-// NewTemporary makes an empty one, whose files are in [os.TempDir].
-func NewTemporary() *Temporary {
-	return newTemporary(os.TempDir(), 0, fan, together)
+// NewTemporary makes an empty one, whose files are in [os.TempDir], of more records than so many bytes.
+func NewTemporary(room int) *Temporary {
+	t := newTemporary(os.TempDir(), 0, fan, together)
+	t.room = room
+	return t
 }
 
 func newTemporary(dir string, level, parts int, most int64) *Temporary {
@@ -57,10 +61,16 @@ func newTemporary(dir string, level, parts int, most int64) *Temporary {
 // Put adds a record to those of a number.
 func (t *Temporary) Put(number int, kind byte, record []byte) error {
 	p := &t.parts[maphash.Comparable(t.seed, number)%uint64(len(t.parts))]
-	if len(p.held) > 0 && len(p.held)+mostHead+len(record) > held {
+	size := mostHead + len(record)
+	if t.room > 0 {
+		t.room -= size
+	} else if len(p.held) > 0 && len(p.held)+size > held {
 		if err := t.write(p); err != nil {
 			return err
 		}
+	}
+	if cap(p.held)-len(p.held) < size {
+		p.held = slices.Grow(p.held, max(len(p.held), size, held/4))
 	}
 	p.held = append(appendHead(p.held, number, kind, record), record...)
 	return nil

@@ -33,7 +33,7 @@ func open(t *testing.T, dir string) (all []string) {
 func TestTemporaryFilesHaveNoNames(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	w := spill.NewTemporary()
+	w := spill.NewTemporary(0)
 	for range 3 {
 		if err := w.Put(5, 'r', make([]byte, 1<<14)); err != nil {
 			t.Fatal(err)
@@ -71,7 +71,7 @@ func TestAFullDiskOfTemporaryFilesIsNamed(t *testing.T) {
 	}
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
-	w := spill.NewTemporary()
+	w := spill.NewTemporary(0)
 	var err error
 	for i := 0; err == nil && i < 100; i++ {
 		err = w.Put(0, 'r', make([]byte, 1<<12))

@@ -53,7 +53,7 @@ func TestTemporaryRecordsComeTogether(t *testing.T) {
 	}{{0, 0, 0, false}, {1, 1, 0, false}, {500, 3000, 10, false}, {3, 100, 1 << 10, true}, {2, 80, 1 << 18, true}, {300, 4000, 1 << 10, true}, {7, 30, 1 << 20, true}} {
 		tmp := t.TempDir()
 		t.Setenv("TMPDIR", tmp)
-		w, want := spill.NewTemporary(), map[string][]string{}
+		w, want := spill.NewTemporary(0), map[string][]string{}
 		for i := range c.records {
 			number := i * 7919 % c.numbers
 			text := fmt.Sprint(i) + strings.Repeat("x", i%2*c.long)
@@ -87,7 +87,7 @@ func TestTemporaryRecordsComeTogether(t *testing.T) {
 // probability below 1e-6.
 func TestLargeTemporaryPartsAreDivided(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	w := spill.NewTemporary()
+	w := spill.NewTemporary(0)
 	record := make([]byte, 1<<9)
 	const numbers, times, most = 12_000, 5, 1 << 15
 	w.DivideFrom(most)
@@ -131,7 +131,7 @@ func TestLargeTemporaryPartsAreDivided(t *testing.T) {
 func TestTemporaryRecordsEndWithTheirContext(t *testing.T) {
 	tmp := t.TempDir()
 	t.Setenv("TMPDIR", tmp)
-	w := spill.NewTemporary()
+	w := spill.NewTemporary(0)
 	for i := range 1000 {
 		if err := w.Put(i, 'r', make([]byte, 1<<12)); err != nil {
 			t.Fatal(err)

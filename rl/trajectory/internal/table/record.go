@@ -1,4 +1,4 @@
-package spill
+package table
 
 import (
 	"encoding/binary"
@@ -18,8 +18,8 @@ const (
 	fewRows    = 12 // fewer are written in full or in bytes
 )
 
-// numbers appends a column.
-func numbers(dst []byte, values []float64) []byte {
+// AppendNumbers appends a column to a record.
+func AppendNumbers(dst []byte, values []float64) []byte {
 	if len(values) == 0 {
 		return dst
 	}
@@ -71,92 +71,94 @@ func full(dst []byte, values []float64) []byte {
 	return dst
 }
 
-// actions appends a column of actions.
-func actions(dst []byte, values []int32) []byte {
-	if len(values) == 0 {
-		return dst
-	}
-	form := byte(inBytes)
-	for _, a := range values {
-		if a < 0 || a > math.MaxUint8 {
-			form = inFull
-		}
-	}
-	dst = append(dst, form)
-	for _, a := range values {
-		if form == inBytes {
-			dst = append(dst, byte(a))
-		} else {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(a))
-		}
-	}
-	return dst
+// Record is one that is read, from its beginning. Short tells that it ended too early.
+type Record struct {
+	Left  []byte
+	Short bool
 }
 
-// numbers are never nil: the data have such a column. Memory is asked for what is there.
-func (r *source) numbers(dst []float64, rows, width int) []float64 {
-	n := 0
-	if most := len(r.left); width == 0 || rows <= most/width {
-		n = rows * width
-	} else {
-		r.short, r.left = true, nil
+// Bytes are the next ones; nil, and the record is short, where there are not so many.
+func (r *Record) Bytes(n int) []byte {
+	if n < 0 || n > len(r.Left) {
+		r.Short, r.Left = true, nil
+		return nil
 	}
-	dst = slices.Grow(dst[:0], n+1)
-	if n == 0 {
-		return dst
-	}
-	switch form := r.bytes(1); {
-	case r.short:
-	case form[0] == inBytes:
-		for _, b := range r.bytes(n) {
-			dst = append(dst, float64(b))
-		}
-	case form[0] == inCodes:
-		var list [math.MaxUint8 + 1]float64
-		listed := int(max(r.byte(), 1))
-		for i := range listed {
-			if b := r.bytes(8); b != nil {
-				list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
-			}
-		}
-		for _, code := range r.bytes(n) {
-			r.short = r.short || int(code) >= listed
-			dst = append(dst, list[code])
-		}
-	case form[0] == inFull:
-		for b := r.bytes(8 * n); len(b) > 0; b = b[8:] {
-			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
-		}
-	default:
-		r.short = true
-	}
-	return dst
+	b := r.Left[:n:n]
+	r.Left = r.Left[n:]
+	return b
 }
 
-// byte is the next byte, 0 where there is none.
-func (r *source) byte() byte {
-	if b := r.bytes(1); b != nil {
+// Byte is the next one, 0 where there is none.
+func (r *Record) Byte() byte {
+	if b := r.Bytes(1); b != nil {
 		return b[0]
 	}
 	return 0
 }
 
-func (r *source) actions(dst []int32, rows int) []int32 {
-	dst = slices.Grow(dst[:0], rows+1)
-	if rows == 0 {
+// Count is a number of 63 bits.
+func (r *Record) Count() int {
+	v, n := binary.Uvarint(r.Left)
+	if n <= 0 || v > math.MaxInt64 {
+		r.Short, r.Left = true, nil
+		return 0
+	}
+	r.Left = r.Left[n:]
+	return int(v)
+}
+
+// Signed is a number that may be below 0.
+func (r *Record) Signed() int {
+	v, n := binary.Varint(r.Left)
+	if n <= 0 {
+		r.Short, r.Left = true, nil
+		return 0
+	}
+	r.Left = r.Left[n:]
+	return int(v)
+}
+
+// Numbers appends a column that AppendNumbers wrote. It is not nil even where it has no rows:
+// the data have such a column. Memory is asked for what is there.
+func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
+	n := 0
+	if most := len(r.Left); width == 0 || rows <= most/width {
+		n = rows * width
+	} else {
+		r.Short, r.Left = true, nil
+	}
+	from := len(dst)
+	dst = slices.Grow(dst, n+1)
+	if n == 0 {
 		return dst
 	}
-	switch r.byte() {
-	case inBytes:
-		for _, b := range r.bytes(rows) {
-			dst = append(dst, int32(b))
+	switch form := r.Bytes(1); {
+	case r.Short:
+	case form[0] == inBytes:
+		for _, b := range r.Bytes(n) {
+			dst = append(dst, float64(b))
 		}
-	case inFull:
-		for b := r.bytes(4 * rows); len(b) > 0; b = b[4:] {
-			dst = append(dst, int32(binary.LittleEndian.Uint32(b)))
+	case form[0] == inCodes:
+		var list [math.MaxUint8 + 1]float64
+		listed := int(max(r.Byte(), 1))
+		for i := range listed {
+			if b := r.Bytes(8); b != nil {
+				list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
+			}
+		}
+		for _, code := range r.Bytes(n) {
+			r.Short = r.Short || int(code) >= listed
+			dst = append(dst, list[code])
+		}
+	case form[0] == inFull:
+		for b := r.Bytes(8 * n); len(b) > 0; b = b[8:] {
+			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
 		}
 	default:
-		r.short = true
+		r.Short = true
+	}
+	if r.Short {
+		return dst[:from]
 	}
 	return dst
 }

@@ -1,4 +1,4 @@
-package spill
+package table
 
 import (
 	"math"
@@ -20,22 +20,14 @@ func TestColumnsComeBackBitForBit(t *testing.T) {
 				values[i] /= 3
 			}
 		}
-		b := numbers([]byte{7}, values)
-		s := &source{left: append(slices.Clone(b[1:]), 9)}
-		got := s.numbers(nil, len(values), 1)
-		if s.short || len(s.left) != 1 || b[0] != 7 || !slices.EqualFunc(values, got, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) {
+		b := AppendNumbers([]byte{7}, values)
+		s := &Record{Left: append(slices.Clone(b[1:]), 9)}
+		got := s.Numbers(nil, len(values), 1)
+		if s.Short || len(s.Left) != 1 || b[0] != 7 || !slices.EqualFunc(values, got, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) {
 			t.Fatalf("%v come back as %v", values, got)
 		}
 		if whole := try%3 == 0; whole && len(b) > len(values)+2 || len(b) > 8*len(values)+2 {
 			t.Errorf("%v take %d bytes", values, len(b))
-		}
-		acts := make([]int32, len(values))
-		for i := range acts {
-			acts[i] = int32(r.IntN(kinds)) << (8 * r.IntN(1+kinds%4))
-		}
-		s = &source{left: actions(nil, acts)}
-		if got := s.actions(nil, len(acts)); s.short || len(s.left) > 0 || !slices.Equal(acts, got) {
-			t.Fatalf("%v come back as %v", acts, got)
 		}
 	}
 }
