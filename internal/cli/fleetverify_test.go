@@ -34,7 +34,7 @@ func TestATranscriptByItsCommands(t *testing.T) {
 	if err := os.WriteFile(agent, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fleetRuns(t, 0, "fleet", "round", "open", path, "--max", "1", "--train", "500ms", "--upload", "1s")
+	fleetRuns(t, 0, "fleet", "round", "open", path, "--max", "1", "--train", "500ms", "--upload", "5s")
 	type result struct {
 		code int
 		text string
@@ -45,7 +45,7 @@ func TestATranscriptByItsCommands(t *testing.T) {
 		code := Main([]string{"fleet", "agent", agent}, nil, io.Discard, &told)
 		ended <- result{code, told.String()}
 	}()
-	tick, late := time.NewTicker(50*time.Millisecond), time.After(30*time.Second)
+	tick, late := time.NewTicker(50*time.Millisecond), time.After(time.Minute)
 	defer tick.Stop()
 	for applied := false; !applied; applied = strings.Contains(fleetRuns(t, 0, "fleet", "status", path), "applied    1 reports") {
 		select {
