@@ -34,7 +34,7 @@ func TestATranscriptByItsCommands(t *testing.T) {
 	if err := os.WriteFile(agent, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	fleetRuns(t, 0, "fleet", "round", "open", path, "--max", "1", "--train", "500ms", "--upload", "5s")
+	fleetRuns(t, 0, "fleet", "round", "open", path, "--max", "1", "--train", "6s", "--upload", "4s")
 	type result struct {
 		code int
 		text string
