@@ -195,7 +195,7 @@ func readDocument(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {
 	case err != nil:
-		return nil, usage(err)
+		return nil, usage(fmt.Errorf("%w; correct the path of the release", err))
 	case !info.Mode().IsRegular():
 		return nil, usage(fmt.Errorf("%s is not a file", path))
 	case info.Size() > largestRelease:

@@ -133,7 +133,7 @@ func (d *draft) data(path, format string) {
 		d.line("  outcome: %s", d.open(elsewhere))
 	}
 	if !d.given(elsewhere) && len(d.mapped("reward")) == 0 {
-		d.line("  # outcome: {time: ..., event: ..., causes: {death: ...}, censored: ..., every: ..., until: ...}    # of times under censoring, in place of columns.reward and of problem but persons: docs/survival.md")
+		d.line("  # outcome: {time: ..., event: ..., causes: {death: ...}, censored: ..., every: ..., until: ...}    # of times under censoring, in place of columns.reward; problem then has persons alone: docs/survival.md")
 	}
 	d.behavior()
 	switch {
@@ -183,7 +183,7 @@ func (d *draft) episodes() {
 		d.line("  #   a decision on its own, with one reward:            one_row_episodes: true")
 		d.line("  #   one of the decisions of a person, in their order:  episode_per_person: true, with unit_id and step under columns")
 		d.line("  #   one of an episode that a column names:             episode_id and step under columns")
-		d.line("  # steps: {from: 1}            # of a column step that counts from 1; {kind: ordered} of days, {kind: date} of dates; sort: true of rows in any order")
+		d.line("  # steps: {from: 1}            # where the first step is 1; {kind: ordered} for days, {kind: date} for dates; sort: true for rows in any order")
 		d.line("  one_row_episodes: %s    # true; or put one of the other two in place of this line", yamlfile.Open)
 	}
 }

@@ -19,7 +19,7 @@ func says(name string, v trajectory.Vocabulary) func(*trajectory.Options) {
 func ordered(o *trajectory.Options) { o.Steps.Ordered = true }
 
 const (
-	outside     = "is not in the column's vocabulary; add the value to data.actions or data.encode if it is one that may occur, or mend the row"
+	outside     = "is not in the column's vocabulary; add the value where the column's are listed (data.actions, data.encode, data.outcome, by) if it is one that may occur, or mend the row"
 	notFinite   = "is NaN or infinite; write missing values as empty (null), and numbers as finite ones"
 	inEveryRow  = "is missing; fill it in; a column that is read has a value in every row"
 	stepMissing = "number the decisions of an episode 0, 1, 2, ..."
