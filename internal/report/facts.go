@@ -225,7 +225,11 @@ func expectedRows(r *evaluate.Release) []expectedRow {
 	}
 	add("standard deviation of the noise", x.StdPrivacy, up)
 	add("standard deviation of sampling, about", x.StdSampling, up)
-	add("expected half width of the 95% interval", x.HalfWidth, up)
+	interval := "the 95% interval"
+	if len(r.Answers) > 1 {
+		interval = "an interval"
+	}
+	add("expected half width of "+interval, x.HalfWidth, up)
 	add("root mean squared error of the noise over the states", x.RMSE, up)
 	value, difference := Constants(r)
 	add("worst-case error of a constant chosen without data", value, up)

@@ -148,13 +148,13 @@ func Certificates(r *evaluate.Release) []string {
 	say := func(x float64, over string) string {
 		if until != "" {
 			if x <= 0 {
-				return fmt.Sprintf("It is not shown to be longer than under %s: the lower limit of the gain is %s%s.", over, significant(x, digits, down), unit)
+				return fmt.Sprintf("The time is not shown to be longer than under %s: the lower limit of the gain is %s%s.", over, significant(x, digits, down), unit)
 			}
 			return fmt.Sprintf("With 95%% confidence the mean time to the event, %s at most, is at least %s%s longer under the learned policy than under %s.", until, significant(x, digits, down), unit, over)
 		}
 		text := fmt.Sprintf("With 95%% confidence the learned policy is worth at least %s more than %s.", significant(x, digits, down), over)
 		if x <= 0 {
-			text = fmt.Sprintf("It is not shown to be worth more than %s: the lower limit of the gain is %s.", over, significant(x, digits, down))
+			text = fmt.Sprintf("The learned policy is not shown to be worth more than %s: the lower limit of the gain is %s.", over, significant(x, digits, down))
 		}
 		return text
 	}

@@ -136,6 +136,9 @@ func newPage(r *evaluate.Release) (*page, error) {
 	p.Limits = limits(r, public)
 	p.Checks = checks(r)
 	p.Rule, p.Certificates, p.Experiment = Rule(r), Certificates(r), Experiment(r)
+	if _, until := lives(r); until != "" {
+		p.Measure = "the time"
+	}
 	bounds := returnRange(public)
 	if r.Survival != nil {
 		bounds = timeRange(r)
