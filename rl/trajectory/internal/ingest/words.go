@@ -318,7 +318,7 @@ func (x *binder) nearest(name string) string {
 	}
 	var all []near
 	for _, f := range x.fields {
-		if d := distance(strings.ToLower(name), strings.ToLower(f.Name)); f.Name != "" && d <= max(2, len(name)/2) {
+		if d := distance(strings.ToLower(name), strings.ToLower(f.Name)); f.Name != "" && d <= max(1, len(name)/2) {
 			all = append(all, near{f.Name, d})
 		}
 	}
