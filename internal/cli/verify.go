@@ -201,7 +201,11 @@ func readDocument(path string) ([]byte, error) {
 	case info.Size() > largestRelease:
 		return nil, usage(fmt.Errorf("%s has %d bytes, more than any release: at most %d are read", path, info.Size(), largestRelease))
 	}
-	return readNamed(path)
+	text, err := readNamed(path)
+	if err == nil && !json.Valid(text) {
+		err = fmt.Errorf("%s is not a whole JSON document; name the release.json of an evaluation, or its envelope", path)
+	}
+	return text, err
 }
 
 func (v *verdict) note(w io.Writer, text string) {
@@ -254,7 +258,7 @@ func headline(r *evaluate.Release) map[string]string {
 func readRelease(path string) (*evaluate.Release, error) {
 	text, err := readDocument(path)
 	if err != nil {
-		return nil, err
+		return nil, usage(err)
 	}
 	var r evaluate.Release
 	if err = json.Unmarshal(text, &r); err == nil {
