@@ -165,17 +165,24 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		t.clip = cmp.Or(m.ClipShare, defaultClipShare)
 	}
 	width := of.within.Width()
-	expected := fmt.Sprintf("The expected half width is %.3g without a guard and %.3g with it", width*without, width*with)
-	t.half = min(with, 0.5) * width
-	if t.why = costs(p, of, with, without); t.why != "" {
-		t.why += ". " + expected
-	} else {
-		b, t = bare, tier{half: min(without, 0.5) * width, why: needless(of) + ". " + expected}
-	}
+	t.why = costs(p, of, with, without)
+	guarded, free := min(with, 0.5)*width, min(without, 0.5)*width
+	expected := [2]float64{width * without, width * with}
 	if !p.supposes {
-		t.half, err = b.Foresee(of.weights.law, of.weights.scatter)
+		if guarded, err = b.Foresee(of.weights.law, of.weights.scatter); err != nil {
+			return b, t, err
+		}
+		if free, err = bare.Foresee(of.weights.law, of.weights.scatter); err != nil {
+			return b, t, err
+		}
+		expected = [2]float64{free, guarded}
 	}
-	return b, t, err
+	told := fmt.Sprintf(". The expected half width is %.3g without a guard and %.3g with it", expected[0], expected[1])
+	if t.half = guarded; t.why == "" {
+		b, t = bare, tier{half: free, why: needless(of)}
+	}
+	t.why += told
+	return b, t, nil
 }
 
 // knows tells that a law of weights follows from the design.
