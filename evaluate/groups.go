@@ -149,7 +149,8 @@ func (g Groups) places(d *trajectory.Dataset) ([]int, error) {
 	return g.Members(d)
 }
 
-// names tells that all rows of a person name one group, listed or not: the group of others cannot be read.
+// names tells that all rows of a person name one group, listed or not, those of episodes that were left out by what
+// these have in common: the group of others cannot be read.
 func (g Groups) names(d *trajectory.Dataset, person int) bool {
 	column := d.Column(g.Column)
 	from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
@@ -158,7 +159,14 @@ func (g Groups) names(d *trajectory.Dataset, person int) bool {
 			return false
 		}
 	}
-	return from < to
+	lost := math.NaN()
+	if d.LeftOut != nil && d.LeftOut[person] > 0 {
+		lost = d.Lost[person*len(d.Columns)+column]
+	}
+	if from == to {
+		return !math.IsNaN(lost)
+	}
+	return math.IsNaN(lost) || lost == d.Observation(from)[column]
 }
 
 // Shrunk is the same question of so many persons, for trials with made-up data: every
