@@ -126,15 +126,12 @@ func (g Groups) Members(d *trajectory.Dataset) ([]int, error) {
 			}
 			out[person] = place
 		}
-		if d.LeftOut == nil || d.LeftOut[person] == 0 {
-			continue
-		}
 		// Whoever has an episode that cannot be used is in the group that its rows name too.
-		place, known := places[d.Lost[person*len(d.Columns)+column]]
-		switch {
+		lost := g.lost(d, person)
+		switch place, known := places[lost]; {
 		case from == to && known:
 			out[person] = place
-		case from < to && out[person] >= 0 && known && place != out[person]:
+		case from < to && out[person] >= 0 && !math.IsNaN(lost) && (!known || place != out[person]):
 			out[person] = -1
 		}
 	}
@@ -159,14 +156,19 @@ func (g Groups) names(d *trajectory.Dataset, person int) bool {
 			return false
 		}
 	}
-	lost := math.NaN()
-	if d.LeftOut != nil && d.LeftOut[person] > 0 {
-		lost = d.Lost[person*len(d.Columns)+column]
-	}
+	lost := g.lost(d, person)
 	if from == to {
 		return !math.IsNaN(lost)
 	}
 	return math.IsNaN(lost) || lost == d.Observation(from)[column]
+}
+
+// lost is the number that rows of the episodes of a person that were left out have in common, NaN if there is none.
+func (g Groups) lost(d *trajectory.Dataset, person int) float64 {
+	if d.LeftOut == nil || d.LeftOut[person] == 0 {
+		return math.NaN()
+	}
+	return d.Lost[person*len(d.Columns)+d.Column(g.Column)]
 }
 
 // Shrunk is the same question of so many persons, for trials with made-up data: every
