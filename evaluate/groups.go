@@ -126,15 +126,12 @@ func (g Groups) Members(d *trajectory.Dataset) ([]int, error) {
 			}
 			out[person] = place
 		}
-		if d.LeftOut == nil || d.LeftOut[person] == 0 {
-			continue
-		}
 		// Whoever has an episode that cannot be used is in the group that its rows name too.
-		place, known := places[d.Lost[person*len(d.Columns)+column]]
-		switch {
+		lost := g.lost(d, person)
+		switch place, known := places[lost]; {
 		case from == to && known:
 			out[person] = place
-		case from < to && out[person] >= 0 && known && place != out[person]:
+		case from < to && out[person] >= 0 && !math.IsNaN(lost) && (!known || place != out[person]):
 			out[person] = -1
 		}
 	}
@@ -149,7 +146,8 @@ func (g Groups) places(d *trajectory.Dataset) ([]int, error) {
 	return g.Members(d)
 }
 
-// names tells that all rows of a person name one group, listed or not: the group of others cannot be read.
+// names tells that all rows of a person name one group, listed or not, those of episodes that were left out by what
+// these have in common: the group of others cannot be read.
 func (g Groups) names(d *trajectory.Dataset, person int) bool {
 	column := d.Column(g.Column)
 	from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
@@ -158,7 +156,19 @@ func (g Groups) names(d *trajectory.Dataset, person int) bool {
 			return false
 		}
 	}
-	return from < to
+	lost := g.lost(d, person)
+	if from == to {
+		return !math.IsNaN(lost)
+	}
+	return math.IsNaN(lost) || lost == d.Observation(from)[column]
+}
+
+// lost is the number that rows of the episodes of a person that were left out have in common, NaN if there is none.
+func (g Groups) lost(d *trajectory.Dataset, person int) float64 {
+	if d.LeftOut == nil || d.LeftOut[person] == 0 {
+		return math.NaN()
+	}
+	return d.Lost[person*len(d.Columns)+d.Column(g.Column)]
 }
 
 // Shrunk is the same question of so many persons, for trials with made-up data: every

@@ -48,3 +48,36 @@ func TestGroupsCountWhatIsLost(t *testing.T) {
 		}
 	}
 }
+
+// TestWhoNamesAnotherGroupInALostEpisodeIsCounted in the interval of every group: half of the failures of each have a
+// second episode, which is left out and names the other one.
+func TestWhoNamesAnotherGroupInALostEpisodeIsCounted(t *testing.T) {
+	const persons = 600
+	d := &trajectory.Dataset{Columns: []string{"obs_sex"}, PersonStart: []int{0}, EpisodeStart: []int{0}}
+	lost := []bool{}
+	for p := range persons {
+		episodes := 1
+		if p%8 < 2 {
+			episodes = 2
+		}
+		for e := range episodes {
+			d.Obs = append(d.Obs, float64((p+e)%2))
+			d.Reward = append(d.Reward, float64(p%4/2))
+			d.Terminated = append(d.Terminated, true)
+			d.EpisodeStart = append(d.EpisodeStart, len(d.Reward))
+			lost = append(lost, e == 1)
+		}
+		d.PersonStart = append(d.PersonStart, len(d.Reward))
+	}
+	d, _ = d.LeaveOut(func(row int) bool { return lost[row] })
+	r := run(t, evaluate.DPIS{}, evaluate.Public{
+		Persons: persons, Gamma: 1, Horizon: 2, Episodes: 2, EpisodeHorizon: 1, Reward: evaluate.Range{Max: 1}, Target: policy.Logged{},
+		By:      &evaluate.Groups{Column: "obs_sex", Of: []evaluate.Group{{Name: "f", Number: 0}, {Name: "m", Number: 1}}},
+		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 100, Delta: 1e-5}},
+	}, d, noise.NewSeeded(1))
+	for _, a := range r.Answers {
+		if in := a.Estimate.Interval; !(in[0] <= 0.5 && in[1] >= 5./6) {
+			t.Errorf("%s is in %v; half of the group succeed, or five of six, if those who name both succeed", a.Name, in)
+		}
+	}
+}

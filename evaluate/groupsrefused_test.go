@@ -32,6 +32,18 @@ func TestWhoIsInAGroup(t *testing.T) {
 	if want := []int{0, 1, -1, -1, -1, 0, -1}; err != nil || !slices.Equal(got, want) {
 		t.Errorf("members %v, %v; want %v", got, err, want)
 	}
+	// What was left out names: no number; 1; 1; 7; nothing was left out; 0; 1.
+	d.LeftOut, d.Lost = []int{1, 1, 1, 1, 0, 1, 1}, []float64{9, math.NaN(), 9, 1, 9, 1, 9, 7, 9, math.NaN(), 9, 0, 9, 1}
+	d.Obs[5] = 1 // of who is second
+	d.PersonStart[4] = 4
+	got, err = g.Members(d)
+	if want := []int{0, 0, -1, -1, -1, -1, -1}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("with what was left out members %v, %v; want %v", got, err, want)
+	}
+	d.Obs[5], d.Lost[3] = 0, 7 // listed, and a number that is not
+	if got, err = g.Members(d); err != nil || got[1] != -1 {
+		t.Errorf("rows name 0, and 7 where they were left out: %v, %v; want none", got, err)
+	}
 	g.Column = "obs_other"
 	if _, err := g.Members(d); !errors.Is(err, evaluate.ErrData) {
 		t.Errorf("a column that was not read: %v; want ErrData", err)

@@ -16,6 +16,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"t := *q.policies", "t := q.policies"}, {"	q.policies = &t\n", ""}}},
 		{name: "whoever's group cannot be read is in no interval", in: "evaluate", by: ".", run: "WhateverIsLost",
 			edits: edits{{"p.By.counts = !p.By.Fixed && !p.By.uncounted && !p.Complete", "p.By.counts = false"}}},
+		{name: "who names another group in a lost episode is in no interval", in: "evaluate", run: "WhoNamesAnotherGroup",
+			edits: edits{{"return math.IsNaN(lost) || lost == d.Observation(from)[column]", "return true"}}},
 		{name: "less noise for those whose group cannot be read", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"alone.Adjacency, noise = dp.AddRemoveOne, across", "alone.Adjacency = dp.AddRemoveOne"}}},
 		{name: "a missing number of a state is state 0", in: "internal/spec", by: ".", run: "WhoIsMissingByOutcome",
