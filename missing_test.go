@@ -17,16 +17,19 @@ import (
 func TestWhoIsMissingByOutcomeGainsNothing(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 5))
 	var log strings.Builder
-	log.WriteString("unit_id,episode_id,step,obs_x,obs_y,obs_arm,action,behavior_prob,reward\n")
+	log.WriteString("unit_id,episode_id,step,obs_x,obs_y,obs_arm,obs_group,action,behavior_prob,reward\n")
 	for i := range 4000 {
-		x, y, arm, reward := fmt.Sprint(r.IntN(3)), fmt.Sprint(r.IntN(3)), r.IntN(2), r.IntN(2)
+		x, y, arm, reward, group := fmt.Sprint(r.IntN(3)), fmt.Sprint(r.IntN(3)), r.IntN(2), r.IntN(2), fmt.Sprint(i%2)
 		if arm == 1 && reward == 0 && r.IntN(2) == 0 {
 			x = ""
 		}
 		if arm != reward && r.IntN(2) == 0 { // equally often in both arms
 			y = ""
 		}
-		fmt.Fprintf(&log, "u%d,e%d,0,%s,%s,%d,%d,0.5,%d\n", i, i, x, y, arm, arm, reward)
+		if reward == 0 && r.IntN(2) == 0 {
+			group = ""
+		}
+		fmt.Fprintf(&log, "u%d,e%d,0,%s,%s,%d,%s,%d,0.5,%d\n", i, i, x, y, arm, group, arm, reward)
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{"log.csv": log.String(), "pi.csv": "0,1\n1,0\n1,0\n",
@@ -59,6 +62,7 @@ func TestWhoIsMissingByOutcomeGainsNothing(t *testing.T) {
 		"learned by cell":      {cells + states + learned, 0},
 		"a table is learned":   {coins + states + learned, 0},
 		"a tree is learned":    {coins + covariates + learned, 0},
+		"groups":               {coins + "by: {column: obs_group, values: [0, 1], names: [A, B], group: may_change}\ntarget: {kind: logged}\nmethod: {name: dp-is}\n", 0.5},
 		"an experiment's arms": {strings.Replace(coins, ", behavior: {source: design, kind: uniform, actions: 2}", "", 1) + covariates + compared, 0},
 	} {
 		config, err := discreet.Parse("missing.yaml", []byte(data+c.text))

@@ -14,7 +14,7 @@ func evaluateMutants() []mutant {
 			edits: edits{{"case halves[3] >= with,", "case halves[3] >= 10*with,"}}},
 		{name: "questions that differ in their noise share a cap", in: "evaluate", run: "AsIfNamed",
 			edits: edits{{"t := *q.policies", "t := q.policies"}, {"	q.policies = &t\n", ""}}},
-		{name: "whoever's group cannot be read is in no interval", in: "evaluate", by: ".", run: "WhateverIsLost",
+		{name: "whoever's group cannot be read is in no interval", in: "evaluate", by: ".", run: "WhoIsMissingByOutcome",
 			edits: edits{{"p.By.counts = !p.By.Fixed && !p.By.uncounted && !p.Complete", "p.By.counts = false"}}},
 		{name: "who names another group in a lost episode is in no interval", in: "evaluate", run: "WhoNamesAnotherGroup",
 			edits: edits{{"return math.IsNaN(lost) || lost == d.Observation(from)[column]", "return true"}}},
