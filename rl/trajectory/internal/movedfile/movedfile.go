@@ -168,9 +168,9 @@ func (t *reader) Read(b *table.Batch) error {
 	}
 	for _, i := range t.from { // a column that is not wanted stays as it is
 		if p, c := t.head.Picks[i], &t.columns[i]; p.Kind != table.Key && first == 0 && c.numbers == nil {
-			var err error
-			if c.numbers, err = decode(c.runs, t.rows, p.width()); err != nil {
-				return t.failed(err)
+			r := table.Record{Left: c.runs}
+			if c.numbers = r.Numbers(nil, t.rows, p.width()); r.Short || len(r.Left) > 0 {
+				return t.failed(errForm)
 			}
 		}
 	}

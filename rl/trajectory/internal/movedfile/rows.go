@@ -3,7 +3,6 @@ package movedfile
 import (
 	"encoding/binary"
 	"encoding/json"
-	"math"
 
 	"github.com/klauspost/compress/snappy"
 
@@ -169,59 +168,6 @@ func (c *column) endRun() {
 	c.run = 0
 }
 
-// How numbers are written: as they are, or each as the whole number that it is.
-const (
-	asBits = iota
-	asWhole
-)
-
-// isWhole tells that a number is a whole one of 32 bits, and no negative zero.
-func isWhole(v float64) bool {
-	return v == math.Trunc(v) && math.Abs(v) < 1<<31 && (v != 0 || !math.Signbit(v))
-}
-
-// encode gives numbers in the form of which decode makes the same bits.
-func encode(numbers []float64) []byte {
-	for _, v := range numbers {
-		if !isWhole(v) {
-			out := []byte{asBits}
-			for _, v := range numbers {
-				out = binary.LittleEndian.AppendUint64(out, math.Float64bits(v))
-			}
-			return out
-		}
-	}
-	out := []byte{asWhole}
-	for _, v := range numbers {
-		out = binary.AppendVarint(out, int64(v))
-	}
-	return out
-}
-
-func decode(text []byte, rows, width int) ([]float64, error) {
-	if len(text) == 0 || rows > len(text)/width {
-		return nil, errForm
-	}
-	n := rows * width
-	out, form := make([]float64, n), text[0]
-	text = text[1:]
-	if form == asBits && len(text) != 8*n {
-		return nil, errForm
-	}
-	for i := range out {
-		if form == asBits {
-			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(text[8*i:]))
-			continue
-		}
-		v, size := binary.Varint(text)
-		if size <= 0 {
-			return nil, errForm
-		}
-		out[i], text = float64(v), text[size:]
-	}
-	return out, nil
-}
-
 // Take gives the rows in a form that a table reads, alone or after others of the same head,
 // and goes on with none.
 func (x *Rows) Take() ([]byte, error) {
@@ -235,7 +181,7 @@ func (x *Rows) Take() ([]byte, error) {
 		if c.endRun(); p.Kind == table.Key {
 			parts = append(parts, c.runs)
 		} else {
-			parts = append(parts, encode(c.numbers))
+			parts = append(parts, table.AppendNumbers(nil, c.numbers))
 		}
 		c.runs, c.numbers = nil, c.numbers[:0]
 	}
