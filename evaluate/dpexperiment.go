@@ -207,19 +207,13 @@ func (q *experimentQuestion) reads(f feature.Map) error {
 	return nil
 }
 
-// divide splits the budget. Under ReplaceOne a person may touch two sums of a stage, or one twice,
-// and no two persons point in directions more than a right angle apart: sqrt 2 of the noise of AddRemoveOne.
+// divide splits the budget.
 func (q *experimentQuestion) divide() error {
-	alone := *q.public.Privacy
-	alone.Adjacency = dp.AddRemoveOne
-	whole, err := multipliers(alone, 1)
+	whole, err := q.public.Privacy.apart()
 	if err != nil {
 		return err
 	}
-	if q.public.Privacy.Adjacency == dp.ReplaceOne {
-		whole[0] *= across
-	}
-	stage := func(share float64) float64 { return whole[0] / math.Sqrt(share) * (1 + 0x1p-44) }
+	stage := func(share float64) float64 { return whole / math.Sqrt(share) * (1 + 0x1p-44) }
 	if !q.public.Complete && !q.public.By.Fixed {
 		q.unassigned = stage(1) // nobody is in an arm and in none
 	}

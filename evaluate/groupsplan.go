@@ -100,15 +100,26 @@ func (p Public) unread() (*mechanism.Histogram, error) {
 	if !p.By.counts {
 		return nil, nil
 	}
-	alone, noise := *p.Privacy, 1.0
-	if alone.Adjacency == dp.ReplaceOne {
-		alone.Adjacency, noise = dp.AddRemoveOne, across
-	}
-	whole, err := multipliers(alone, 1)
+	whole, err := p.Privacy.apart()
 	if err != nil {
 		return nil, err
 	}
-	return mechanism.NewHistogram(1, noise*whole[0], dp.AddRemoveOne, p.Privacy.noise())
+	return mechanism.NewHistogram(1, whole, dp.AddRemoveOne, p.Privacy.noise())
+}
+
+// apart is the noise multiplier, for the whole budget, of sums of different persons each: who comes or goes touches one of
+// them. Who is replaced may touch two, or one twice where no two points are more than a right angle apart.
+func (q Privacy) apart() (float64, error) {
+	replaced := q.Adjacency == dp.ReplaceOne
+	q.Adjacency = dp.AddRemoveOne
+	whole, err := multipliers(q, 1)
+	if err != nil {
+		return 0, err
+	}
+	if replaced {
+		whole[0] *= across
+	}
+	return whole[0], nil
 }
 
 // addUnread adds the noisy number of those whose group cannot be read to the size of each group, and makes its

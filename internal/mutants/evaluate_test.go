@@ -19,7 +19,7 @@ func evaluateMutants() []mutant {
 		{name: "who names another group in a lost episode is in no interval", in: "evaluate", run: "WhoNamesAnotherGroup",
 			edits: edits{{"return math.IsNaN(lost) || lost == d.Observation(from)[column]", "return true"}}},
 		{name: "less noise for those whose group cannot be read", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
-			edits: edits{{"alone.Adjacency, noise = dp.AddRemoveOne, across", "alone.Adjacency = dp.AddRemoveOne"}}},
+			edits: edits{{"NewHistogram(1, whole, dp.AddRemoveOne", "NewHistogram(1, whole/2, dp.AddRemoveOne"}}},
 		{name: "a missing number of a state is state 0", in: "internal/spec", by: ".", run: "WhoIsMissingByOutcome",
 			edits: edits{{"o.Deciding = decidingColumns(", "decidingColumns("}}},
 		{name: "a missing input of a policy is 0", in: "internal/spec", by: ".", run: "WhoIsMissingByOutcome",
