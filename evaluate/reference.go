@@ -82,9 +82,10 @@ func average(x []float64) *Release {
 }
 
 func number(v, sampling float64) *Release {
+	half := scalar.Z95 * sampling
 	return &Release{estimate: &Estimate{
 		Value:       v,
-		Interval:    scalar.Interval(v, sampling, 0),
+		Interval:    [2]float64{v - half, v + half},
 		Confidence:  0.95,
 		StdSampling: sampling,
 		Sampling:    NotPrivate,

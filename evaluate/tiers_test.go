@@ -117,14 +117,18 @@ func TestTiersFollowFromTheDesign(t *testing.T) {
 }
 
 // TestUnguardedIntervalsHold counts coverage of the value .7 in 200 logs a cell: at 95%
-// fewer than 176 hold it with probability below 1e-3 over all sixteen cells. The interval
-// is narrower than the guarded one of the same probabilities without their design.
+// fewer than 176 hold it with probability below 2e-3 over all 32 cells. At the larger budget,
+// where sampling makes most of the error, the interval is narrower than the guarded one of the
+// same probabilities without their design.
 func TestUnguardedIntervalsHold(t *testing.T) {
 	const logs, persons, least = 200, 300, 176
 	src := noise.NewSeeded(23)
-	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		for name, e := range map[string]evaluate.Estimator{"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{}, "dp-wis": evaluate.DPWIS{}, "dp-dr": evaluate.DPDR{}} {
+	for cell := range 4 {
+		adjacency := []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne}[cell%2]
+		epsilon := []float64{1, 0.2}[cell/2]
+		for _, e := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}, evaluate.DPDR{}} {
 			p := coinPublic(t, persons, adjacency)
+			p.Privacy.Budget.Epsilon = epsilon
 			with := must(e.Plan(p))
 			p.Design = nil
 			without := must(e.Plan(p))
@@ -141,8 +145,8 @@ func TestUnguardedIntervalsHold(t *testing.T) {
 			}
 			held, width := count(with)
 			guardedHeld, guarded := count(without)
-			if held < least || guardedHeld < least || width > 0.9*guarded {
-				t.Errorf("%v, %s: %d and %d of %d hold .7, at widths %.3f with the design and %.3f without", adjacency, name, held, guardedHeld, logs, width, guarded)
+			if held < least || guardedHeld < least || epsilon == 1 && width > 0.9*guarded {
+				t.Errorf("%v, epsilon %v, %T: %d and %d of %d hold .7, at widths %.3f with the design and %.3f without", adjacency, epsilon, e, held, guardedHeld, logs, width, guarded)
 			}
 		}
 	}

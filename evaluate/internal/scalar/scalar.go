@@ -10,7 +10,6 @@ package scalar
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 )
@@ -98,13 +97,6 @@ func (s *Stages) Fill(numbers []float64) []float64 {
 		}
 	}
 	return numbers
-}
-
-// Interval is the 95% normal interval around value at two independent standard
-// deviations.
-func Interval(value, sampling, privacy float64) [2]float64 {
-	half := Z95 * math.Hypot(sampling, privacy)
-	return [2]float64{value - half, value + half}
 }
 
 // allowance is added to a noisy variance v with a noise of standard deviation
