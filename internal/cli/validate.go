@@ -100,8 +100,12 @@ func validate(cmd *cobra.Command, args []string, configuration, schema, format s
 		args = []string{path}
 	}
 	sum, err := file.Validate(cmd.Context(), args, format, o)
-	if err != nil && strings.Contains(err.Error(), "data.") {
+	switch {
+	case err == nil:
+	case strings.Contains(err.Error(), "data."):
 		sum.Notices = append(sum.Notices, "keys data.… belong into a configuration (discreet init drafts one) that validate --config reads; a file for --schema holds columns, one_row_episodes, sort, multiline, densities, observations, need, reward, missing and means without data. before them (docs/data.md)")
+	case schema == "" && strings.Contains(err.Error(), "the file has no such column"):
+		sum.Notices = append(sum.Notices, "for columns of other names discreet init drafts a configuration that maps them, and validate --config reads it")
 	}
 	return &scan.Validation{Summary: sum}, err
 }

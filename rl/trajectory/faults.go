@@ -27,11 +27,17 @@ type FaultKind struct {
 }
 
 // Error lists the first faults, one a line, and, where there are more, the number
-// of each kind.
+// of each kind. The remedy stands with the first of those that share it.
 func (e *FaultsError) Error() string {
 	var b strings.Builder
+	told := map[[3]string]bool{}
 	for _, f := range e.First {
-		b.WriteString(f.Error())
+		line, kind := *f, [3]string{f.Column, f.What, f.Remedy}
+		if told[kind] {
+			line.Remedy = ""
+		}
+		told[kind] = true
+		b.WriteString(line.Error())
 		b.WriteByte('\n')
 	}
 	if e.Total == len(e.First) {
