@@ -177,7 +177,7 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 		s.notes = append(s.notes, p.words("Persons whose outcome cannot be used are counted with noise, and intervals allow for whatever became of them."))
 	}
 	if p.groups().some() {
-		s.notes = append(s.notes, p.words("An arm is a group of persons that by.column names. A person whose arm is a number that by.values does not list is in no arm, and nothing is about them. A person whose arm cannot be read, which a word that is not listed is too, may be of any arm."))
+		s.notes = append(s.notes, p.words("An arm is a group of persons that by.column names. A person whose arm is a number that by.values does not list is in no arm, and nothing is about them. A person whose arm cannot be read, or is a word that is not listed, may be of any arm."))
 	}
 	if m.Guess == nil {
 		s.notes = append(s.notes, p.words("The expected half width supposes that half of the persons would have an event by the last bin, that half would leave by then for other reasons, and that every outcome can be used; method.guess takes a better guess."))

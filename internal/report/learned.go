@@ -111,6 +111,16 @@ func named(action int, names []string) string {
 	return fmt.Sprintf("action %d", action)
 }
 
+// AnswerName is the name of an answer, with the word of the action that a learned policy is compared with.
+func AnswerName(r *evaluate.Release, a evaluate.PolicyAnswer) string {
+	first, second, _ := pair(a.Name)
+	var action int
+	if _, err := fmt.Sscanf(second, "action %d", &action); err != nil || r.Learned == nil || action < 0 {
+		return a.Name
+	}
+	return first + " - " + named(action, namesIn(r.Public, "action_names"))
+}
+
 // scores is a linear rule in words: of two actions by how much the score of one is larger.
 func scores(f evaluate.PolicyFile, names []string) (out []RuleLine) {
 	sum := func(of func(of []float64) float64, intercept float64) string {
