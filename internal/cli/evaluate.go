@@ -389,12 +389,12 @@ func printAnswers(w io.Writer, r *evaluate.Release) {
 	widest := 0
 	for _, a := range r.Answers {
 		if a.Estimate != nil {
-			widest = max(widest, len([]rune(report.AnswerName(r, a))))
+			widest = max(widest, len([]rune(report.AnswerName(r.Public, a.Name))))
 		}
 	}
 	for i, a := range r.Answers {
 		if e := a.Estimate; e != nil {
-			name := report.AnswerName(r, a)
+			name := report.AnswerName(r.Public, a.Name)
 			name = printable(name) + strings.Repeat(" ", widest-len([]rune(name)))
 			fmt.Fprintf(w, "%-9s %s  %9.5g  [%.5g, %.5g]\n", a.Kind, name, e.Value, e.Interval[0], e.Interval[1])
 			fmt.Fprintf(w, "          %s\n", report.Forest(r, i, plotWidth))

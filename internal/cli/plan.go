@@ -268,7 +268,7 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 			interval = "90%"
 		}
 		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the %s interval %s%s\n",
-			printable(a.Name), a.StdPrivacy, samplingAbout(a.StdSampling), interval, aboutHalf(a.HalfWidth), missing)
+			printable(report.AnswerName(p.Facts, a.Name)), a.StdPrivacy, samplingAbout(a.StdSampling), interval, aboutHalf(a.HalfWidth), missing)
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"
 			if a.Kind == evaluate.OfGroup {

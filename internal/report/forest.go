@@ -155,7 +155,7 @@ func newForestPanel(r *evaluate.Release, kind evaluate.AnswerKind) forestPanel {
 		if a.Kind != kind || a.Estimate == nil {
 			continue
 		}
-		a.Name = AnswerName(r, a)
+		a.Name = AnswerName(r.Public, a.Name)
 		row := newForestRow(a, s)
 		if r.Survival != nil && a.Kind == evaluate.OfContrast {
 			row.Decided = longer(a.Name, a.Estimate.Interval)

@@ -111,14 +111,15 @@ func named(action int, names []string) string {
 	return fmt.Sprintf("action %d", action)
 }
 
-// AnswerName is the name of an answer, with the word of the action that a learned policy is compared with.
-func AnswerName(r *evaluate.Release, a evaluate.PolicyAnswer) string {
-	first, second, _ := pair(a.Name)
+// AnswerName is the name of an answer of a release or a plan by its public facts, with the word
+// of the action that a learned policy is compared with.
+func AnswerName(public map[string]any, name string) string {
+	first, second, _ := pair(name)
 	var action int
-	if _, err := fmt.Sscanf(second, "action %d", &action); err != nil || r.Learned == nil || action < 0 {
-		return a.Name
+	if _, err := fmt.Sscanf(second, "action %d", &action); err != nil || public["learned_from"] == nil || action < 0 {
+		return name
 	}
-	return first + " - " + named(action, namesIn(r.Public, "action_names"))
+	return first + " - " + named(action, namesIn(public, "action_names"))
 }
 
 // scores is a linear rule in words: of two actions by how much the score of one is larger.
