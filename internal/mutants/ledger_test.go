@@ -63,7 +63,7 @@ func ledgerMutants() []mutant {
 			edits: edits{{"return partial(err)", "return nil"}}},
 		{name: "disclosure: the noise of all groups counts as one", in: "evaluate", by: "internal/golden", run: "MechanismsAreTheDraws",
 			edits: edits{{"drawn.Events = append(drawn.Events, parts[i].event)", "drawn.Events = []dp.Event{parts[i].event}"}}},
-		{name: "disclosure: rows are nowhere but in memory", in: "evaluate", by: ".", run: "WhereRowsCanBe",
+		{name: "disclosure: rows are nowhere but in memory", in: "evaluate", by: ".", run: "WhereRowsCanBe", slow: true,
 			edits: edits{{"if p.slim {", "if p.slim && p.public.Targets != nil {"}}},
 		{name: "disclosure: every record is covered", in: "evaluate", by: "internal/golden", run: "WhichRecordsAreCovered",
 			edits: edits{{"case strings.Contains(words, failsTheRun):", "case strings.Contains(words, failsTheRun+failsTheRun):"}}},

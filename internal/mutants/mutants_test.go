@@ -24,6 +24,7 @@ type edits [][2]string
 // must fail with it; without by they are tests of the same package.
 type mutant struct {
 	name, in, by, run string
+	slow              bool // those tests are of the slow suite, as those of plansStand are
 	edits             edits
 }
 
@@ -67,7 +68,7 @@ func TestEveryMutantIsKilled(t *testing.T) {
 
 func kill(t *testing.T, root string, m mutant) {
 	tags := ""
-	if strings.HasPrefix(m.run, plansStand) {
+	if m.slow || strings.HasPrefix(m.run, plansStand) {
 		tags = "slow"
 	}
 	out, err := goTool(root, "test", "-tags", tags, "-count=1", "-timeout=5m", "-failfast", "-vet=off", "-ldflags=-s -w", "-overlay", mutate(t, root, m), "-run", m.run, "./"+m.tested())
