@@ -7,41 +7,16 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 var differenceLogs = flag.Int("difference-logs", 200, "logs a cell")
-
-// bootstrapOf is the 95% percentile interval of the difference of two self-normalised means, without privacy.
-func bootstrapOf(rng *rand.Rand, d *trajectory.Dataset, a, b policy.Policy) [2]float64 {
-	n := d.Rows()
-	wa, wb := make([]float64, n), make([]float64, n)
-	if err := policy.Ratios(wa, a, d); err != nil {
-		panic(err)
-	}
-	if err := policy.Ratios(wb, b, d); err != nil {
-		panic(err)
-	}
-	const resamples = 200
-	out := make([]float64, resamples)
-	for k := range out {
-		var sa, sb, ra, rb float64
-		for range n {
-			i := rng.IntN(n)
-			sa, sb, ra, rb = sa+wa[i], sb+wb[i], ra+wa[i]*d.Reward[i], rb+wb[i]*d.Reward[i]
-		}
-		out[k] = ra/sa - rb/sb
-	}
-	slices.Sort(out)
-	return [2]float64{(out[4] + out[5]) / 2, (out[194] + out[195]) / 2}
-}
 
 // TestDifferencesTable prints, for ten random problems on which nothing was tuned, how often the interval of a
 // difference of two policies holds it, lies on the wrong side of 0, and decides the sign, with its width beside that of a non-private bootstrap
@@ -87,7 +62,8 @@ func TestDifferencesTable(t *testing.T) {
 								continue
 							}
 							boots++
-							boot := bootstrapOf(rng, d, w.new, behind)
+							values := truthbench.Bootstrap(rng.IntN, must(truthbench.NewWeighted(d, w.new, 1, 1)), must(truthbench.NewWeighted(d, behind, 1, 1)))
+							boot := truthbench.Percentiles(truthbench.Minus(values[0], values[1]))
 							bootWidth += boot[1] - boot[0]
 							if boot[0] <= truth && truth <= boot[1] {
 								bootHeld++
