@@ -125,7 +125,7 @@ func TestUnguardedAnswersHoldOnTheBench(t *testing.T) {
 }
 
 // TestADesignDoesNotWidenDifferences: from the logged policy, contrasts over five or ten decisions are no wider with the design than without
-// it: where what policies differ by in each decision adds up to more than both weights vary, they are made of these.
+// it, and their plans follow from the releases: where what policies differ by in each decision adds up to more than both weights vary, they are made of these.
 func TestADesignDoesNotWidenDifferences(t *testing.T) {
 	const logs, persons = 6, 2000
 	for _, p := range truthbench.Problems() {
@@ -155,6 +155,13 @@ func TestADesignDoesNotWidenDifferences(t *testing.T) {
 					t.Fatal(err)
 				}
 				widths[k] += r.Answers[0].Estimate.Interval[1] - r.Answers[0].Estimate.Interval[0]
+				again, err := evaluate.Replan(r, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := again.Verify(r); err != nil {
+					t.Errorf("%s: %v", p.Name, err)
+				}
 			}
 		}
 		if t.Logf("%s: %.3g with the design, %.3g without", p.Name, widths[1]/logs, widths[0]/logs); widths[1] > 1.02*widths[0] {
