@@ -105,7 +105,7 @@ type form struct {
 // formed plans answers with releases of their own, and contrasts of the weights of both policies where a design makes expect
 // these to be narrower, by more than forecasts tell apart, than their difference.
 func (m DPIS) formed(method string, p Public, of vouched) (own quantities, f form, err error) {
-	if own, err = m.answers(method, p, of, f); err != nil || p.regime() != designed || !p.knows(of) {
+	if own, err = m.answers(method, p, of, f); err != nil || !p.knows(of) {
 		return own, f, err
 	}
 	var rival form
