@@ -66,11 +66,12 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 // contrasts, supposing that chosen caps are near 1 and that of the sampling error of a
 // contrast half cancels.
 func (m DPIS) answersFor(method string, p Public, of vouched) (quantities, error) {
-	own, err := m.answers(method, p, of, false)
+	own, form, err := m.formed(method, p, of)
 	if err != nil || !slices.ContainsFunc(own.answers, func(a quantity) bool { return p.Targets.fromValues(a) != nil }) {
 		return own, err
 	}
-	subtracted, err := m.answers(method, p, of, true)
+	form.subtract = true
+	subtracted, err := m.answers(method, p, of, form)
 	if err != nil {
 		return own, err
 	}
@@ -95,6 +96,56 @@ func (m DPIS) answersFor(method string, p Public, of vouched) (quantities, error
 	return subtracted, nil
 }
 
+// form is how contrasts are made.
+type form struct {
+	subtract bool     // of values where both are answers
+	both     []string // names of those of the weights of both policies, although their difference would do
+}
+
+// formed plans answers with releases of their own, and contrasts of the weights of both policies where a design makes expect
+// these to be narrower, by more than forecasts tell apart, than their difference.
+func (m DPIS) formed(method string, p Public, of vouched) (own quantities, f form, err error) {
+	if own, err = m.answers(method, p, of, f); err != nil || !p.knows(of) {
+		return own, f, err
+	}
+	var rival form
+	for _, a := range own.answers {
+		if a.apart != nil {
+			rival.both = append(rival.both, a.name)
+		}
+	}
+	if rival.both == nil {
+		return own, f, nil
+	}
+	together, err := m.answers(method, p, of, rival)
+	if err != nil {
+		return own, f, err
+	}
+	for i, a := range own.answers {
+		if a.apart == nil {
+			continue
+		}
+		apart, told, err := a.forecast(own.public, of.weights)
+		if err != nil {
+			return own, f, err
+		}
+		both, _, err := together.answers[i].forecast(together.public, of.weights)
+		if err != nil {
+			return own, f, err
+		}
+		if told && apart > toldApart*both {
+			f.both = append(f.both, a.name)
+		}
+	}
+	if f.both != nil {
+		own, err = m.answers(method, p, of, f)
+	}
+	return own, f, err
+}
+
+// toldApart is how many times as wide as another an interval is surely wider by its forecast.
+const toldApart = 1.1
+
 // quantities are all answers with what they cost.
 type quantities struct {
 	public   Public // which says how many share the budget
@@ -107,8 +158,8 @@ type quantities struct {
 
 // answers fixes range, caps and noise of every answer, and leaves the guard out of all of
 // them where it is needless and they are expected to be narrower without it.
-func (m DPIS) answers(method string, p Public, of vouched, subtract bool) (quantities, error) {
-	out := p.Targets.quantities(p, of, subtract)
+func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, error) {
+	out := p.Targets.quantities(p, of, f)
 	releases := 0
 	for _, a := range out {
 		if a.values == nil {

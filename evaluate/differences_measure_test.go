@@ -7,53 +7,26 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 var differenceLogs = flag.Int("difference-logs", 200, "logs a cell")
 
-// bootstrapOf is the 95% percentile interval of the difference of two self-normalised means, without privacy.
-func bootstrapOf(rng *rand.Rand, d *trajectory.Dataset, a, b policy.Policy) [2]float64 {
-	n := d.Rows()
-	wa, wb := make([]float64, n), make([]float64, n)
-	if err := policy.Ratios(wa, a, d); err != nil {
-		panic(err)
-	}
-	if err := policy.Ratios(wb, b, d); err != nil {
-		panic(err)
-	}
-	const resamples = 200
-	out := make([]float64, resamples)
-	for k := range out {
-		var sa, sb, ra, rb float64
-		for range n {
-			i := rng.IntN(n)
-			sa, sb, ra, rb = sa+wa[i], sb+wb[i], ra+wa[i]*d.Reward[i], rb+wb[i]*d.Reward[i]
-		}
-		out[k] = ra/sa - rb/sb
-	}
-	slices.Sort(out)
-	return [2]float64{(out[4] + out[5]) / 2, (out[194] + out[195]) / 2}
-}
-
 // TestDifferencesTable prints, for ten random problems on which nothing was tuned, how often the interval of a
-// difference of two policies holds it, lies on the wrong side of 0, and decides the sign, with its width beside that of a non-private bootstrap
-// on the same logs. It judges nothing.
+// difference of two policies holds it, lies on the wrong side of 0, and decides the sign, with its width. It judges nothing.
 func TestDifferencesTable(t *testing.T) {
-	fmt.Println("persons\tepsilon\tknown\tpolicies\tlogs\theld %\tleast %\twrong side %\tsign %\twidth\tbootstrap: held %\tsign %\twidth")
+	fmt.Println("persons\tepsilon\tknown\tpolicies\tlogs\theld %\tleast %\twrong side %\tsign %\twidth")
 	for _, persons := range []int{2000, 20_000} {
 		for _, epsilon := range []float64{1, 5} {
 			for _, known := range []string{"probabilities", "design"} {
 				for _, against := range []string{"policies", "logged"} {
-					var held, wrong, sign, bootHeld, bootSign, logs, boots int
-					least, width, bootWidth := 1.0, 0.0, 0.0
+					var held, wrong, sign, logs int
+					least, width := 1.0, 0.0
 					for problem := range 10 {
 						rng := rand.New(rand.NewPCG(uint64(problem), 4711))
 						w := drawWard(rng)
@@ -83,26 +56,12 @@ func TestDifferencesTable(t *testing.T) {
 							case positive || negative:
 								sign++
 							}
-							if log%5 != 0 { // one in five is enough
-								continue
-							}
-							boots++
-							boot := bootstrapOf(rng, d, w.new, behind)
-							bootWidth += boot[1] - boot[0]
-							if boot[0] <= truth && truth <= boot[1] {
-								bootHeld++
-							}
-							if boot[0] > 0 && truth > 0 || boot[1] < 0 && truth < 0 {
-								bootSign++
-							}
 						}
 						held += here
 						least = math.Min(least, float64(here)/float64(*differenceLogs))
 					}
 					of := func(k int) float64 { return 100 * float64(k) / float64(logs) }
-					boot := func(k int) float64 { return 100 * float64(k) / float64(boots) }
-					fmt.Printf("%d\t%g\t%s\t%s\t%d\t%.1f\t%.1f\t%.2f\t%.0f\t%.4f\t%.1f\t%.0f\t%.4f\n", persons, epsilon, known, against, logs, of(held), 100*least, of(wrong), of(sign),
-						width/float64(logs), boot(bootHeld), boot(bootSign), bootWidth/float64(boots))
+					fmt.Printf("%d\t%g\t%s\t%s\t%d\t%.1f\t%.1f\t%.2f\t%.0f\t%.4f\n", persons, epsilon, known, against, logs, of(held), 100*least, of(wrong), of(sign), width/float64(logs))
 				}
 			}
 		}

@@ -93,17 +93,17 @@ func (q *quantity) stages(part float64) scalar.Stages {
 	return scalar.Stages{Clip: part * q.share, Anchor: part * q.anchor / 2, Spread: part * q.anchor / 2, Main: part * (1 - q.share - q.anchor)}
 }
 
-// quantities lists what is asked; subtract makes contrasts of values where both are answers.
-func (t *Targets) quantities(p Public, of vouched, subtract bool) []quantity {
+// quantities lists what is asked.
+func (t *Targets) quantities(p Public, of vouched, f form) []quantity {
 	apart := t.differences()
 	var out []quantity
 	for _, a := range t.estimands() {
 		q := quantity{estimand: a}
 		if a.kind == OfContrast {
-			if subtract {
+			if f.subtract {
 				q.values = t.fromValues(q)
 			}
-			if q.values == nil {
+			if q.values == nil && !slices.Contains(f.both, q.name) {
 				q.apart = t.apart(p, of, &q, apart[0])
 			}
 			apart = apart[1:]

@@ -5,7 +5,6 @@ package evaluate_test
 import (
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -15,8 +14,7 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
 )
 
 var (
@@ -40,70 +38,6 @@ func (c *counted) add(interval [2]float64, truth float64) bool {
 		return true
 	}
 	return false
-}
-
-// bettingEnd is a lower confidence limit, at half of 5%, of the mean of numbers in [0, 1]: the least m
-// that a capital which bets on more, with stakes that follow from earlier numbers (Waudby-Smith and
-// Ramdas 2024, hedged capital), does not exclude.
-func bettingEnd(x []float64) float64 {
-	const wins = 2 / 0.05
-	stakes := make([]float64, len(x))
-	sum, square := 0.5, 0.25
-	for i, v := range x {
-		stakes[i] = math.Sqrt(2 * math.Log(wins) / (float64(len(x)) * square / float64(i+1)))
-		sum += v
-		mean := sum / float64(i+2)
-		square += (v - mean) * (v - mean)
-	}
-	excluded := func(m float64) bool {
-		capital := 0.0
-		for i, v := range x {
-			capital += math.Log1p(min(stakes[i], 0.5/m) * (v - m))
-		}
-		return capital >= math.Log(wins)
-	}
-	low, high := 0.0, 1.0
-	for range 30 {
-		if m := (low + high) / 2; excluded(m) {
-			low = m
-		} else {
-			high = m
-		}
-	}
-	return low
-}
-
-// bettingOf is a 95% interval of a policy's value without privacy, from weights up to most.
-func bettingOf(rng *rand.Rand, d *trajectory.Dataset, of policy.Policy, most float64) [2]float64 {
-	w := make([]float64, d.Rows())
-	if err := policy.Ratios(w, of, d); err != nil {
-		panic(err)
-	}
-	gained, missed := make([]float64, len(w)), make([]float64, len(w))
-	for i, k := range rng.Perm(len(w)) {
-		gained[i], missed[i] = w[k]*d.Reward[k]/most, w[k]*(1-d.Reward[k])/most
-	}
-	return [2]float64{most * bettingEnd(gained), 1 - most*bettingEnd(missed)}
-}
-
-// resampled is the 95% percentile bootstrap of a self-normalised mean, without privacy (WPDIS, which of one
-// decision is WIS).
-func resampled(rng *rand.Rand, d *trajectory.Dataset, of policy.Policy) [2]float64 {
-	w := make([]float64, d.Rows())
-	if err := policy.Ratios(w, of, d); err != nil {
-		panic(err)
-	}
-	out := make([]float64, 200)
-	for k := range out {
-		sum, gained := 0.0, 0.0
-		for range w {
-			i := rng.IntN(len(w))
-			sum, gained = sum+w[i], gained+w[i]*d.Reward[i]
-		}
-		out[k] = gained / sum
-	}
-	slices.Sort(out)
-	return [2]float64{(out[4] + out[5]) / 2, (out[194] + out[195]) / 2}
 }
 
 // wholes reads whole numbers.
@@ -146,7 +80,8 @@ func TestUnrecordedTable(t *testing.T) {
 							run(t, evaluate.DPWIS{}, recorded, d, src).Answers[0].Estimate.Interval,
 						}
 						if log%10 == 0 {
-							intervals = append(intervals, resampled(rng, d, w.new), bettingOf(rng, d, w.new, most))
+							weighted := must(truthbench.NewWeighted(d, w.new, 1, 1))
+							intervals = append(intervals, truthbench.Percentiles(truthbench.Bootstrap(rng.IntN, weighted)[0]), weighted.Betting(most))
 						}
 						for i, x := range intervals {
 							if kinds[i].add(x, truth) {

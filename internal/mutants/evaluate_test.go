@@ -12,6 +12,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"	given(f, \"design\", p.Design)\n", ""}}},
 		{name: "a histogram of weights that a design allows to be too large", in: "evaluate", run: "ALongDesign",
 			edits: edits{{"case halves[3] >= with,", "case halves[3] >= 10*with,"}}},
+		{name: "differences of weights whatever a design makes expect of them", in: "evaluate", by: "evaluate/internal/truthbench", run: "ADesignDoesNotWiden",
+			edits: edits{{"apart > toldApart*both", "apart > 100*toldApart*both"}}},
 		{name: "questions that differ in their noise share a cap", in: "evaluate", run: "AsIfNamed",
 			edits: edits{{"t := *q.policies", "t := q.policies"}, {"	q.policies = &t\n", ""}}},
 		{name: "whoever's group cannot be read is in no interval", in: "evaluate", by: ".", run: "WhoIsMissingByOutcome",

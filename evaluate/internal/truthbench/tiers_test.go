@@ -123,3 +123,49 @@ func TestUnguardedAnswersHoldOnTheBench(t *testing.T) {
 		t.Errorf("%d cells without a guard; want 6 or more", cells)
 	}
 }
+
+// TestADesignDoesNotWidenDifferences: from the logged policy, contrasts over five or ten decisions are no wider with the design than without
+// it, and their plans follow from the releases: where what policies differ by in each decision adds up to more than both weights vary, they are made of these.
+func TestADesignDoesNotWidenDifferences(t *testing.T) {
+	const logs, persons = 6, 2000
+	for _, p := range truthbench.Problems() {
+		if p.Behavior == nil || p.Horizon != 5 && p.Horizon != 10 {
+			continue
+		}
+		var widths [2]float64
+		for k, public := range []evaluate.Public{p.Public(persons, 1, dp.ReplaceOne), p.Designed(persons, 1, dp.ReplaceOne)} {
+			public.Target, public.Complete = nil, true
+			public.Targets = &evaluate.Targets{Contrasts: [][2]string{{"target", "logged"}},
+				Policies: []evaluate.NamedPolicy{{Name: "target", Policy: p.Target}, {Name: "logged", Policy: policy.Logged{}}}}
+			if public.Design != nil {
+				public.Targets.Drawn = p.Behavior
+			}
+			plan, err := evaluate.Auto{}.Plan(public)
+			if err != nil {
+				t.Fatal(err)
+			}
+			src := noise.NewSeeded(11)
+			for seed := range logs {
+				ready, err := plan.Check(context.Background(), p.Draw(persons, uint64(9000+seed)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				r, err := ready.Run(context.Background(), receipt.None(), src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				widths[k] += r.Answers[0].Estimate.Interval[1] - r.Answers[0].Estimate.Interval[0]
+				again, err := evaluate.Replan(r, nil, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := again.Verify(r); err != nil {
+					t.Errorf("%s: %v", p.Name, err)
+				}
+			}
+		}
+		if t.Logf("%s: %.3g with the design, %.3g without", p.Name, widths[1]/logs, widths[0]/logs); widths[1] > 1.02*widths[0] {
+			t.Errorf("%s: a design makes the mean width %.3g of %.3g", p.Name, widths[1]/logs, widths[0]/logs)
+		}
+	}
+}
