@@ -1,10 +1,15 @@
 package feature
 
-import "math"
+import (
+	"math"
+	"math/bits"
+)
 
 // lastWaves are the features of observations that were computed last: logs of rounded
-// measurements have the same ones again and again. It gives up where they do not.
+// measurements have the same ones again and again. It gives up where they do not, and else
+// takes more memory.
 type lastWaves struct {
+	shift        int      // of a hash to one of the places
 	keys         []uint64 // of each place, the bits of an observation's columns
 	used         []bool
 	waves        []float64
@@ -13,17 +18,24 @@ type lastWaves struct {
 }
 
 const (
-	lastBits    = 12
+	firstBits   = 12      // of the number of places at first
 	mostLast    = 1 << 19 // features that are kept
 	lastAtFirst = 1 << 14 // lookups after which at least half must have been found
 )
 
 // newLastWaves is nil where the features are too many.
 func newLastWaves(columns, dim int) *lastWaves {
-	if dim<<lastBits > mostLast {
+	if dim<<firstBits > mostLast {
 		return nil
 	}
-	return &lastWaves{keys: make([]uint64, columns<<lastBits), used: make([]bool, 1<<lastBits), waves: make([]float64, dim<<lastBits)}
+	l := new(lastWaves)
+	l.make(columns, dim, firstBits)
+	return l
+}
+
+func (l *lastWaves) make(columns, dim, places int) {
+	l.shift = 64 - places
+	l.keys, l.used, l.waves = make([]uint64, columns<<places), make([]bool, 1<<places), make([]float64, dim<<places)
 }
 
 // find writes the features where they are known, and says where they belong.
@@ -31,15 +43,19 @@ func (l *lastWaves) find(dst, obs []float64, at []int) (place int, found bool) {
 	if l.off {
 		return 0, false
 	}
+	if l.asked++; l.asked == lastAtFirst {
+		if l.found < lastAtFirst/2 {
+			l.off = true
+			return 0, false
+		}
+		l.make(len(at), len(dst), bits.Len(uint(mostLast/len(dst)))-1)
+	}
 	h := uint64(0)
 	for _, j := range at {
 		h = (h ^ math.Float64bits(obs[j])) * 0x9e3779b97f4a7c15
 		h ^= h >> 29
 	}
-	place = int(h * 0x9e3779b97f4a7c15 >> (64 - lastBits))
-	if l.asked++; l.asked == lastAtFirst && l.found < lastAtFirst/2 {
-		l.off = true
-	}
+	place = int(h * 0x9e3779b97f4a7c15 >> l.shift)
 	if !l.used[place] {
 		return place, false
 	}
