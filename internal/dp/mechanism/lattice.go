@@ -106,10 +106,13 @@ func (l lattice) round(dst []int64, x []float64) bool {
 func (l lattice) scale(x []float64) float64 {
 	largest := 0.0
 	for _, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
+		size := math.Abs(v)
+		if !(size <= math.MaxFloat64) {
 			return math.NaN()
 		}
-		largest = max(largest, math.Abs(v))
+		if size > largest { // the built-in max is slower
+			largest = size
+		}
 	}
 	if largest == 0 {
 		return 1

@@ -93,10 +93,11 @@ func wide(x []float64, first, stride, n int) column {
 // widen writes the n numbers of the column to x, from the first on, stride apart.
 func (c column) widen(x []float64, first, stride, n int) {
 	switch {
-	case c.bits == 8 && stride == 1:
-		to, values := x[first:first+n], c.values[:len(c.values):len(c.values)]
-		for i, code := range c.codes {
-			to[i] = values[code]
+	case c.bits == 8:
+		at := first
+		for _, code := range c.codes {
+			x[at] = c.values[code]
+			at += stride
 		}
 	case c.codes != nil:
 		each, mask := 8/c.bits, uint8(1<<c.bits-1)
@@ -113,8 +114,10 @@ func (c column) widen(x []float64, first, stride, n int) {
 			x[first+i*stride] = c.values[0]
 		}
 	default:
-		for i, v := range c.values {
-			x[first+i*stride] = v
+		at := first
+		for _, v := range c.values {
+			x[at] = v
+			at += stride
 		}
 	}
 }
