@@ -19,7 +19,7 @@ type hybrid struct {
 	same   int // left of a run of one number
 	value  uint64
 	packed int // left of a packed run
-	bits   []byte
+	bits   []byte // of it, and what follows: eight bytes can be loaded all but at the end of a page
 	at     int // bit
 }
 
@@ -94,7 +94,7 @@ func (h *hybrid) literal(groups uint64) error {
 		return errRunShort
 	}
 	all = min(all, len(h.b))
-	h.bits, h.b = h.b[:all], h.b[all:]
+	h.bits, h.b = h.b, h.b[all:]
 	h.at, h.packed = 0, n
 	h.left -= n
 	return nil

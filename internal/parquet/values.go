@@ -115,6 +115,13 @@ func (c *Column) lookup(dst []float64, stride int, index []uint32) {
 		return
 	}
 	numbers := c.dictionary.numbers
+	if stride == 1 {
+		dst = dst[:len(index)]
+		for i, at := range index {
+			dst[i] = numbers[at]
+		}
+		return
+	}
 	for i, at := range index {
 		dst[i*stride] = numbers[at]
 	}

@@ -39,6 +39,8 @@ const (
 
 // add looks at decisions that have these probabilities.
 func (v *inverse) add(d *trajectory.Dataset, prob []float64) {
+	p := math.NaN() // of the decision before, as of most, with what it gives
+	var count, variance int64
 	for e := range d.Episodes() {
 		lo := d.EpisodeStart[e]
 		hi := min(d.EpisodeStart[e+1], lo+firstDecisions)
@@ -52,9 +54,13 @@ func (v *inverse) add(d *trajectory.Dataset, prob []float64) {
 				v.beyond = true
 				continue
 			}
-			c := min(1/probs[i], mostInverse)
-			v.actions[a].count += int64(c * (1 << countBits))
-			v.actions[a].variance += int64(math.Ceil(c * (c - 1) * (1 << varianceBits)))
+			if probs[i] != p {
+				p = probs[i]
+				c := min(1/p, mostInverse)
+				count, variance = int64(c*(1<<countBits)), int64(math.Ceil(c*(c-1)*(1<<varianceBits)))
+			}
+			v.actions[a].count += count
+			v.actions[a].variance += variance
 		}
 	}
 }

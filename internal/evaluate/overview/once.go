@@ -63,7 +63,7 @@ func (o *drawsOnce) begins(a int32, p float64) {
 	o.equal, o.actions = o.equal && p == o.first, max(o.actions, a+1)
 	before, seen := o.byAction[a]
 	o.constant = o.constant && (!seen || before == p)
-	if seen || len(o.byAction) <= mostActions {
+	if seen && before != p || !seen && len(o.byAction) <= mostActions {
 		o.byAction[a] = p
 	}
 }

@@ -83,7 +83,7 @@ func (s *Stream) wholeEpisode() (hi int, id table.ID, ok bool) {
 		if id = runs.ID(i); id.Missing() {
 			return hi, id, false
 		}
-		if next := runs.ID(i + 1); next.Missing() { // which is taken for this episode's
+		if runs.Missing(i + 1) { // which is taken for this episode's
 			return hi, id, false
 		}
 	}

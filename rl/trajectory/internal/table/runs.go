@@ -104,6 +104,11 @@ func (r *Runs) ID(run int) ID {
 	return ID{Kind: s.kind, Text: r.text[r.off[run]:r.off[run+1]], High: s.high, Low: s.low}
 }
 
+// Missing tells whether the key of a run is.
+func (r *Runs) Missing(run int) bool {
+	return r.short[run].kind == TextID && r.off[run] == r.off[run+1]
+}
+
 // Same tells whether two runs have the same key.
 func (r *Runs) Same(run, other int) bool {
 	a, b := &r.short[run], &r.short[other]
