@@ -116,13 +116,18 @@ func (a *arranged) take() {
 	}
 }
 
-// appendPlaces appends how many rows there are, of which file, and their numbers.
+// appendPlaces appends how many rows there are, of which file, and their numbers: how far each is from the
+// one that is due, and how many follow it one by one.
 func (a *arranged) appendPlaces(dst []byte, lo, hi int) []byte {
 	dst = binary.AppendUvarint(binary.AppendUvarint(dst, uint64(hi-lo)), uint64(a.stream.index))
-	before := 0
-	for _, row := range a.stream.batch.Row[lo:hi] {
-		dst = binary.AppendVarint(dst, int64(row-before))
-		before = row
+	due, rows := 0, a.stream.batch.Row[lo:hi]
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n] == rows[0]+n {
+			n++
+		}
+		dst = binary.AppendUvarint(binary.AppendVarint(dst, int64(rows[0]-due)), uint64(n))
+		due, rows = rows[0]+n, rows[n:]
 	}
 	return dst
 }

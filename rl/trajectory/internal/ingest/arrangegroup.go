@@ -59,13 +59,22 @@ func (g *group) begin(owner []byte) {
 	g.byID, g.episodes, g.order, g.numbers = g.byID[:0], g.episodes[:0], g.order[:0], g.numbers[:0]
 }
 
+// mostTaken bounds the rows of a record: a batch has fewer.
+const mostTaken = 1 << 16
+
 // add adds the rows of a record.
 func (g *group) add(record []byte) error {
 	r := &table.Record{Left: record}
 	from, rows, file, place := len(g.idOf), r.Count(), r.Count(), 0
-	for i := 0; i < rows && !r.Short; i++ {
+	r.Short = rows > mostTaken
+	for left := rows; left > 0 && !r.Short; {
 		place += r.Signed()
-		g.files, g.places = append(g.files, file), append(g.places, place)
+		n := r.Count()
+		r.Short = r.Short || n == 0 || n > left
+		for left -= n; n > 0 && !r.Short; n-- {
+			g.files, g.places = append(g.files, file), append(g.places, place)
+			place++
+		}
 	}
 	listed := len(g.ids)
 	for n := r.Count(); n > 0 && !r.Short; n-- {
@@ -137,7 +146,7 @@ func (g *group) fault(row int) []byte {
 func (g *group) arrange(steps trajectory.Steps) {
 	g.divide()
 	for _, e := range g.episodes {
-		if rows := g.rows[e.from:e.to]; !slices.IsSortedFunc(rows, g.compare) {
+		if rows := g.rows[e.from:e.to]; !g.rises(rows) && !slices.IsSortedFunc(rows, g.compare) {
 			slices.SortFunc(rows, g.compare)
 		}
 	}
@@ -156,6 +165,17 @@ func (g *group) arrange(steps trajectory.Steps) {
 	for _, e := range g.episodes {
 		g.order = append(g.order, g.rows[e.from:e.to]...)
 	}
+}
+
+// rises tells that rows are in the order of their steps, no two of them equal.
+func (g *group) rises(rows []int) bool {
+	of := g.values[blkStep]
+	for i := 1; i < len(rows); i++ {
+		if g.inFiles || !(of[rows[i-1]] < of[rows[i]]) {
+			return false
+		}
+	}
+	return true
 }
 
 // placed tells that steps say where an episode stands among those of its person: all are numbers, and the first one,

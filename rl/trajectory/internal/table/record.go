@@ -98,6 +98,11 @@ func (r *Record) Byte() byte {
 
 // Count is a number of 63 bits.
 func (r *Record) Count() int {
+	if len(r.Left) > 0 && r.Left[0] < 1<<7 { // mostly
+		v := r.Left[0]
+		r.Left = r.Left[1:]
+		return int(v)
+	}
 	v, n := binary.Uvarint(r.Left)
 	if n <= 0 || v > math.MaxInt64 {
 		r.Short, r.Left = true, nil
