@@ -18,9 +18,9 @@ type hybrid struct {
 
 	same   int // left of a run of one number
 	value  uint64
-	packed int // left of a packed run
+	packed int    // left of a packed run
 	bits   []byte // of it, and what follows: eight bytes can be loaded all but at the end of a page
-	at     int // bit
+	at     int    // bit
 }
 
 var (

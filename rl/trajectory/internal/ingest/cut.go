@@ -10,7 +10,7 @@ import (
 
 // sharesOfWorker is about how many streams there are for each worker, so that all end at about
 // one time.
-const sharesOfWorker = 4
+const sharesOfWorker = 8
 
 // Cut divides the reading of the data among streams, for several workers to read at a
 // time: [Stream.Part] of each gives the persons of some of the files, or those who begin in
@@ -87,7 +87,7 @@ func (c *cutter) cut() bool {
 		switch held += info.Size(); {
 		case info.Size() > 2*c.share:
 			ok = (from == i || c.files(from, i)) && c.stretches(i)
-		case held >= c.share:
+		case held+info.Size()/2 >= c.share: // a further one would take it farther from its share
 			ok = c.files(from, i+1)
 		default:
 			continue
