@@ -132,10 +132,11 @@ func unpack[T uint8 | uint32](h *hybrid, dst []T) error {
 		n := 0
 		for b := h.bits[at>>3:]; len(dst)-n >= 8 && len(b) >= 8; b = b[width:] {
 			v, to := binary.LittleEndian.Uint64(b), (*[8]T)(dst[n:])
-			for i := range to {
-				to[i] = T(v & mask)
-				highest = max(highest, v&mask)
-				v >>= width
+			for i := 0; i < 8; i += 4 { // shifts by less than 64, which needs no look
+				a, b, c, d := v&mask, v>>(width&63)&mask, v>>(2*width&63)&mask, v>>(3*width&63)&mask
+				to[i], to[i+1], to[i+2], to[i+3] = T(a), T(b), T(c), T(d)
+				highest = max(highest, a, b, c, d)
+				v >>= 4 * width & 63
 			}
 			n += 8
 		}

@@ -310,8 +310,11 @@ func (q *quick) copy() {
 	}
 	d.Reward = append(d.Reward, s.values(blkReward, lo, hi)...)
 	if s.bound.has(blkAction) {
-		for _, v := range s.values(blkAction, lo, hi) {
-			d.Action = append(d.Action, int32(v))
+		from := len(d.Action)
+		d.Action = slices.Grow(d.Action, hi-lo)[:from+hi-lo]
+		to := d.Action[from:]
+		for i, v := range s.values(blkAction, lo, hi) {
+			to[i] = int32(v)
 		}
 	}
 	for _, c := range [...]struct {
