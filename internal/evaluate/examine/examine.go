@@ -199,8 +199,8 @@ func (j *Job) tell(format string, args ...any) {
 // not too many.
 func (j *Job) enough(whole *evaluate.Plan) error {
 	var first error
-	for _, j.persons = range []int64{few, 8 * few, j.Public.Persons} {
-		j.persons = min(j.persons, j.Public.Persons)
+	for n := int64(few); ; n *= 8 {
+		j.persons = min(n, j.Public.Persons)
 		if j.persons > few && float64(j.persons)*float64(j.Public.Horizon) > rowsWhole {
 			break
 		}
@@ -210,6 +210,9 @@ func (j *Job) enough(whole *evaluate.Plan) error {
 		}
 		if first == nil {
 			first = err
+		}
+		if j.persons == j.Public.Persons {
+			break
 		}
 	}
 	j.persons = min(few, j.Public.Persons)
