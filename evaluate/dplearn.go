@@ -114,8 +114,10 @@ type learnQuestion struct {
 	most     float64           // cap on weights
 	judge    quantities        // of the other half
 	lives    *survivalQuestion // of the other half, where the outcome is a time; nil of values
-	masses   *learnCells       // of both halves, where probabilities are estimated
+	masses   *learnCells       // of both halves, where probabilities are estimated of one decision
 	of       vouched
+
+	unrecorded bool // whether probabilities are estimated
 }
 
 // Plan implements [Estimator].
@@ -149,13 +151,13 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	}
 	return draft{
 		method: method, public: p, event: event, prepare: packing(prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
-		drawn: drawn, laplace: q.epsilons != nil || q.masses != nil, estimates: p.estimates(), outcomes: q.lives != nil, learns: true,
+		drawn: drawn, laplace: q.epsilons != nil || q.masses != nil, estimates: q.unrecorded, outcomes: q.lives != nil, learns: true,
 	}, nil
 }
 
 // question checks the parameters.
 func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
-	q := learnQuestion{public: p}
+	q := learnQuestion{public: p, unrecorded: p.estimates()}
 	q.grid.Actions = p.Target.Actions()
 	refuse := func(sentinel error, text string, args ...any) (learnQuestion, error) {
 		return q, fmt.Errorf("%w: %s: "+text, append([]any{sentinel, method}, args...)...)
@@ -165,7 +167,7 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 		return refuse(ErrPublic, "the target stands for the policy that is learned, of which the number of actions is known; let it be uniform over these")
 	case p.Target.Actions() < 2 || p.Target.Actions() > mostRuleActions:
 		return refuse(ErrPublic, "the target has %d actions; want 2 to %d", p.Target.Actions(), mostRuleActions)
-	case p.estimates() && p.Behavior.Actions != p.Target.Actions():
+	case q.unrecorded && p.Behavior.Actions != p.Target.Actions():
 		return refuse(ErrPublic, "the target has %d actions and data.behavior %d; give the same number", p.Target.Actions(), p.Behavior.Actions)
 	case m.Share < 0 || m.Share >= 1:
 		return refuse(ErrMethod, "share is %v; want the share of persons who are learned from, above 0 and below 1", m.Share)
@@ -199,7 +201,7 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if min(q.learnOn, rest) < 1 {
 		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
 	}
-	if p.estimates() && p.Horizon == 1 {
+	if q.unrecorded && p.Horizon == 1 {
 		return q, q.counts(m, method, rest)
 	}
 	if p.Outcome != nil {
@@ -216,8 +218,8 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if err := q.models(m); err != nil {
 		return q, err
 	}
-	if p.estimates() && q.table == nil {
-		return refuse(ErrPublic, "data.behavior is {kind: estimate}, of which a rule is learned where a person has one decision, or episodes have several and noise hides at most half of what follows an action; take more persons, a larger epsilon or fewer states, or record the probabilities")
+	if q.unrecorded && q.table == nil {
+		return refuse(ErrPublic, "data.behavior is {kind: estimate}, of which a rule is learned where a person has one decision, or episodes have several, problem.reward a range, and noise hides at most half of what follows an action; take more persons, a larger epsilon or fewer states, or record the probabilities")
 	}
 	return q, q.judges(m, method, rest)
 }

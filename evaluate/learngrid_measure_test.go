@@ -24,6 +24,7 @@ var (
 	gridFile    = flag.String("learn-grid", "", "file of one line a log, which is continued")
 	gridPersons = flag.Int("learn-persons", 20000, "largest number of persons")
 	gridOnly    = flag.String("learn-only", "", "the problems whose names match")
+	gridShare   = flag.Float64("learn-share", 0, "share of persons who are learned from, of several decisions")
 	gridHeld    = flag.String("learn-held", "", "file for the numbers of the held problems")
 	gridTime    = flag.Duration("learn-time", 0, "stop after so long; 0 for never")
 )
@@ -145,7 +146,7 @@ func heldProblems() (all []problem) {
 	}
 	for _, w := range chains {
 		all = append(all, problem{w.name, func(t *testing.T, persons int, epsilon float64, log int) gridRow {
-			_, r := released(t, evaluate.DPLearn{}, w.public(persons, epsilon), w.draw(persons, uint64(log)+1e6), uint64(log)*7+uint64(persons))
+			_, r := released(t, evaluate.DPLearn{Share: *gridShare}, w.public(persons, epsilon), w.draw(persons, uint64(log)+1e6), uint64(log)*7+uint64(persons))
 			rule, logged := w.worth(&r.Learned.Policy, false), w.worth(nil, false)
 			return gridRow{Gain: rule - logged, Best: w.worth(nil, true) - logged, Logged: r.Learned.OverLogged, Constant: r.Learned.OverConstant, ConstantTrue: rule - w.top()}
 		}})

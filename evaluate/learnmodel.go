@@ -43,7 +43,7 @@ func (q *learnQuestion) models(m DPLearn) error {
 	}
 	// Where returns are less than rewards allow, as where one is paid at the end, so is their spread.
 	q.blur *= max(1, p.after(0).Returns().Width()/p.Returns().Width())
-	if q.blur <= clearest || p.estimates() && q.blur <= dimmest {
+	if q.blur <= clearest || q.unrecorded && q.blur <= dimmest {
 		q.table, q.rounds, q.noise = &t, []roundKind{ofFollowing}, noise
 		// Where all episodes are cut off more follows than the horizon has.
 		q.byStep = !m.Stationary && p.Labels["end"] != "truncated" && int64(t.Cells) <= mostPlaces/p.decisions()

@@ -87,7 +87,7 @@ func replayMutants() []mutant {
 		{name: "learn: unrecorded actions were certain", in: "evaluate", run: "UnrecordedDecisions",
 			edits: edits{{"q.of.behavior = q.judge.behavior", "_ = q.judge.behavior"}}},
 		{name: "learn: a table that noise hides", in: "evaluate", run: "UnrecordedDecisions",
-			edits: edits{{"p.estimates() && q.blur <= dimmest", "p.estimates()"}}},
+			edits: edits{{"q.unrecorded && q.blur <= dimmest", "q.unrecorded"}}},
 		{name: "learn: an outlook on every second study", in: "evaluate", run: "Outlook",
 			edits: edits{{"const often = 1 + 0.8416/1.645", "const often = 1"}}},
 		{name: "experiment: half of the noise", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
