@@ -194,9 +194,9 @@ func (j *Job) tell(format string, args ...any) {
 	}
 }
 
-// enough finds the smallest number of persons whose plan has the event of the whole
-// one: where noise depends on their number, runs are of all, as long as these are
-// not too many.
+// enough finds a small number of persons whose plan there is and has the event of the whole
+// one, by factors of eight: where noise depends on their number, runs are of all, as long as these
+// are not too many.
 func (j *Job) enough(whole *evaluate.Plan) error {
 	var first error
 	for n := int64(few); ; n *= 8 {
