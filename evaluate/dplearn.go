@@ -31,7 +31,7 @@ import (
 // the halves, so that both have the whole budget.
 //
 // Released: [Learned], and the differences as answers with 90% intervals: each lower limit holds
-// with 95% by itself. Assumes: right logged probabilities. Unit: a person. Adjacency: either.
+// with 95% by itself. Assumes: right logged probabilities, or [EstimatedBehavior]. Unit: a person. Adjacency: either.
 // Clip: l2, or of draws the size, of the outcomes' public range times the cap on weights. Event:
 // dp.Gaussian, that of one half, or of draws dp.ApproximateDP. Proof: docs/proofs/learn.md.
 type DPLearn struct {
@@ -114,8 +114,10 @@ type learnQuestion struct {
 	most     float64           // cap on weights
 	judge    quantities        // of the other half
 	lives    *survivalQuestion // of the other half, where the outcome is a time; nil of values
-	masses   *learnCells       // of both halves, where probabilities are estimated
+	masses   *learnCells       // of both halves, where probabilities are estimated of one decision
 	of       vouched
+
+	unrecorded bool // whether probabilities are estimated
 }
 
 // Plan implements [Estimator].
@@ -149,13 +151,13 @@ func (m DPLearn) draft(method string, p Public) (draft, error) {
 	}
 	return draft{
 		method: method, public: p, event: event, prepare: packing(prepare), outcome: q.again, summary: s, outlook: outlook, lowers: true, needsEnds: q.of.needsEnds, onMeans: q.of.stepwise, uncut: q.judge.guard.number == 0,
-		drawn: drawn, laplace: q.epsilons != nil || q.masses != nil, estimates: q.masses != nil, outcomes: q.lives != nil, learns: true,
+		drawn: drawn, laplace: q.epsilons != nil || q.masses != nil, estimates: q.unrecorded, outcomes: q.lives != nil, learns: true,
 	}, nil
 }
 
 // question checks the parameters.
 func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
-	q := learnQuestion{public: p}
+	q := learnQuestion{public: p, unrecorded: p.estimates()}
 	q.grid.Actions = p.Target.Actions()
 	refuse := func(sentinel error, text string, args ...any) (learnQuestion, error) {
 		return q, fmt.Errorf("%w: %s: "+text, append([]any{sentinel, method}, args...)...)
@@ -165,6 +167,8 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 		return refuse(ErrPublic, "the target stands for the policy that is learned, of which the number of actions is known; let it be uniform over these")
 	case p.Target.Actions() < 2 || p.Target.Actions() > mostRuleActions:
 		return refuse(ErrPublic, "the target has %d actions; want 2 to %d", p.Target.Actions(), mostRuleActions)
+	case q.unrecorded && p.Behavior.Actions != p.Target.Actions():
+		return refuse(ErrPublic, "the target has %d actions and data.behavior %d; give the same number", p.Target.Actions(), p.Behavior.Actions)
 	case m.Share < 0 || m.Share >= 1:
 		return refuse(ErrMethod, "share is %v; want the share of persons who are learned from, above 0 and below 1", m.Share)
 	case m.Stationary && p.decisions() < 2:
@@ -197,7 +201,7 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if min(q.learnOn, rest) < 1 {
 		return refuse(ErrPublic, "of %d persons %d are learned from and %d judge what is learned; want both", p.Persons, q.learnOn, rest)
 	}
-	if p.estimates() {
+	if q.unrecorded && p.Horizon == 1 {
 		return q, q.counts(m, method, rest)
 	}
 	if p.Outcome != nil {
@@ -213,6 +217,9 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	}
 	if err := q.models(m); err != nil {
 		return q, err
+	}
+	if q.unrecorded && q.table == nil {
+		return refuse(ErrPublic, "data.behavior is {kind: estimate}, of which a rule is learned where a person has one decision, or episodes have several, problem.reward a range, and noise hides at most half of what follows an action; take more persons, a larger epsilon or fewer states, or record the probabilities")
 	}
 	return q, q.judges(m, method, rest)
 }
@@ -283,6 +290,7 @@ func (q *learnQuestion) judges(m DPLearn, method string, persons int64) error {
 	if q.judge, err = is.answersFor(method, p, q.of); err != nil {
 		return err
 	}
+	q.of.behavior = q.judge.behavior
 	largest := q.of.weights.largest
 	if d := p.Design; d != nil && p.decisions() > 1 {
 		largest = slices.Max(d.Ratios) // of one decision

@@ -29,12 +29,8 @@ func (q *learnQuestion) counts(m DPLearn, method string, persons int64) error {
 		return fmt.Errorf("%w: %s: "+text, append([]any{sentinel, method}, args...)...)
 	}
 	switch {
-	case p.Horizon != 1:
-		return refuse(ErrPublic, "data.behavior is {kind: estimate}, of which a rule is learned where a person has one decision, and problem.horizon is %d; record the probabilities", p.Horizon)
 	case e.By != "" || q.states == nil || e.States != q.states.States() || e.Column != q.names[0]:
 		return refuse(ErrPublic, "the rule is a table of the cells in which probabilities are estimated; give both data.behavior and features of kind tabular the same states and column")
-	case e.Actions != q.grid.Actions:
-		return refuse(ErrPublic, "the target has %d actions and data.behavior %d; give the same number", q.grid.Actions, e.Actions)
 	case m.Budget > 0 || m.Monotone != nil || m.Never != nil || m.MaxWeight != 0:
 		return refuse(ErrMethod, "budget, monotone, never and max_weight are for recorded probabilities; leave them out")
 	}

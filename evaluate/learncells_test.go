@@ -133,7 +133,6 @@ func TestLearningByCellRefuses(t *testing.T) {
 		method evaluate.DPLearn
 		change func(*evaluate.Public)
 	}{
-		"problem.horizon is 3; record the probabilities": {evaluate.DPLearn{}, func(p *evaluate.Public) { p.Horizon, p.OneDecision = 3, false }},
 		"the same states and column": {evaluate.DPLearn{}, func(p *evaluate.Public) {
 			p.Features, _ = feature.NewColumns([]string{"obs_a"}, []feature.Range{{Low: 0, High: 1}}, feature.ColumnsOptions{})
 		}},

@@ -18,13 +18,13 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/rl/policy"
 )
 
 var (
 	gridFile    = flag.String("learn-grid", "", "file of one line a log, which is continued")
 	gridPersons = flag.Int("learn-persons", 20000, "largest number of persons")
 	gridOnly    = flag.String("learn-only", "", "the problems whose names match")
+	gridShare   = flag.Float64("learn-share", 0, "share of persons who are learned from, of several decisions")
 	gridHeld    = flag.String("learn-held", "", "file for the numbers of the held problems")
 	gridTime    = flag.Duration("learn-time", 0, "stop after so long; 0 for never")
 )
@@ -114,24 +114,6 @@ func TestLearningHeld(t *testing.T) {
 	}
 }
 
-// random is a process of two successors.
-func random(name string, states, actions, horizon int, seed uint64) process {
-	r := rand.New(rand.NewPCG(seed, seed))
-	w := process{name: name, states: states, actions: actions, horizon: horizon, start: slices.Repeat([]float64{1 / float64(states)}, states)}
-	for range states {
-		var next [][]float64
-		var reward []float64
-		for range actions {
-			p, u := make([]float64, states), r.Float64()
-			p[r.IntN(states)] += u
-			p[r.IntN(states)] += 1 - u
-			next, reward = append(next, p), append(reward, r.Float64()*r.Float64())
-		}
-		w.next, w.reward = append(w.next, next), append(w.reward, reward)
-	}
-	return w
-}
-
 // gridRow is one log: what was gained over the logged policy, of how much at best, and what is certified
 // over that policy and over the best constant action, each with what is true.
 type gridRow struct {
@@ -164,14 +146,9 @@ func heldProblems() (all []problem) {
 	}
 	for _, w := range chains {
 		all = append(all, problem{w.name, func(t *testing.T, persons int, epsilon float64, log int) gridRow {
-			_, r := released(t, evaluate.DPLearn{}, w.public(persons, epsilon), w.draw(persons, uint64(log)+1e6), uint64(log)*7+uint64(persons))
-			rule, logged, top := w.worth(&r.Learned.Policy, false), w.worth(nil, false), math.Inf(-1)
-			for a := range w.actions {
-				probs := make([]float64, w.actions)
-				probs[a] = 1
-				top = max(top, w.worth(&evaluate.PolicyFile{Nodes: []policy.Node{{Probs: probs}}}, false))
-			}
-			return gridRow{Gain: rule - logged, Best: w.worth(nil, true) - logged, Logged: r.Learned.OverLogged, Constant: r.Learned.OverConstant, ConstantTrue: rule - top}
+			_, r := released(t, evaluate.DPLearn{Share: *gridShare}, w.public(persons, epsilon), w.draw(persons, uint64(log)+1e6), uint64(log)*7+uint64(persons))
+			rule, logged := w.worth(&r.Learned.Policy, false), w.worth(nil, false)
+			return gridRow{Gain: rule - logged, Best: w.worth(nil, true) - logged, Logged: r.Learned.OverLogged, Constant: r.Learned.OverConstant, ConstantTrue: rule - w.top()}
 		}})
 	}
 	return all

@@ -12,8 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// process is a decision process of known truth: states, actions, a horizon, and a logged policy
-// that is uniform.
+// process is a decision process of known truth: states, actions, a horizon, and a logged policy.
 type process struct {
 	name            string
 	states, actions int
@@ -21,6 +20,15 @@ type process struct {
 	next            [][][]float64 // by state, action: probabilities of the next state
 	reward          [][]float64   // by state, action
 	start           []float64
+	logs            [][]float64 // by state, probabilities of the logged policy; nil of the uniform one
+}
+
+// logged is the probability of a logged action.
+func (w process) logged(s, a int) float64 {
+	if w.logs == nil {
+		return 1 / float64(w.actions)
+	}
+	return w.logs[s][a]
 }
 
 // processes are a random one of few successors, and a course of an illness that treatment can
@@ -95,13 +103,18 @@ func (w process) draw(persons int, seed uint64) *trajectory.Dataset {
 	for range persons {
 		s := pick(w.start)
 		for range w.horizon {
-			a := r.IntN(w.actions)
+			var a int
+			if w.logs == nil {
+				a = r.IntN(w.actions)
+			} else {
+				a = pick(w.logs[s])
+			}
 			reward := 0.0
 			if r.Float64() < w.reward[s][a] {
 				reward = 1
 			}
 			d.Obs, d.Action, d.Reward = append(d.Obs, float64(s)), append(d.Action, int32(a)), append(d.Reward, reward)
-			d.BehaviorProb = append(d.BehaviorProb, 1/float64(w.actions))
+			d.BehaviorProb = append(d.BehaviorProb, w.logged(s, a))
 			s = pick(w.next[s][a])
 		}
 		d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, len(d.Reward)), append(d.PersonStart, len(d.PersonStart))
@@ -130,8 +143,8 @@ func (w process) worth(f *evaluate.PolicyFile, best bool) float64 {
 			case f != nil:
 				now[s] = q[followed(*f, []float64{float64(s), float64(w.horizon - 1 - left)}, []string{"obs_state", "step"})]
 			default:
-				for _, x := range q {
-					now[s] += x / float64(w.actions)
+				for a, x := range q {
+					now[s] += x * w.logged(s, a)
 				}
 			}
 		}
@@ -159,6 +172,17 @@ func (w process) public(persons int, epsilon float64) evaluate.Public {
 		Features: features, Target: target, Design: evaluate.NewDesign(target, true, constantPolicies(w.actions)...),
 		Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-5}},
 	}
+}
+
+// top is what the best constant action is worth.
+func (w process) top() float64 {
+	top := math.Inf(-1)
+	for a := range w.actions {
+		probs := make([]float64, w.actions)
+		probs[a] = 1
+		top = max(top, w.worth(&evaluate.PolicyFile{Nodes: []policy.Node{{Probs: probs}}}, false))
+	}
+	return top
 }
 
 // recovered is the share of what the best policy gains over the logged one.

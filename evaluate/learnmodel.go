@@ -10,6 +10,8 @@ const (
 	// clearest is the blur up to which what follows each action is counted. Where noise hides more,
 	// returns tell actions apart better.
 	clearest = 0.15
+	// dimmest is that bound where probabilities are estimated, and returns cannot be weighted.
+	dimmest = 0.5
 	// mostSteps bounds what one backward induction takes.
 	mostSteps = 1 << 24
 	// mostPlaces bounds the states of all decisions that a policy tells apart.
@@ -40,7 +42,8 @@ func (q *learnQuestion) models(m DPLearn) error {
 		return err
 	}
 	// Where returns are less than rewards allow, as where one is paid at the end, so is their spread.
-	if q.blur *= max(1, p.after(0).Returns().Width()/p.Returns().Width()); q.blur <= clearest {
+	q.blur *= max(1, p.after(0).Returns().Width()/p.Returns().Width())
+	if q.blur <= clearest || q.unrecorded && q.blur <= dimmest {
 		q.table, q.rounds, q.noise = &t, []roundKind{ofFollowing}, noise
 		// Where all episodes are cut off more follows than the horizon has.
 		q.byStep = !m.Stationary && p.Labels["end"] != "truncated" && int64(t.Cells) <= mostPlaces/p.decisions()

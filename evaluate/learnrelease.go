@@ -74,7 +74,7 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 			}
 		}
 	}
-	judged := answersAgain(q.judge.public, q.judge.answers, nil)
+	judged := answersAgain(q.judge.public, q.judge.answers, q.judge.behavior)
 	if q.lives != nil {
 		judged = func(r *Release) (*Release, error) { return q.followedAgain(r, sums) }
 	}

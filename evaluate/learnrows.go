@@ -56,7 +56,7 @@ func (q *learnQuestion) check(parts []*value.Part) (*value.Samples, error) {
 				return nil, err
 			}
 			lost += n
-		} else if _, err := samplesOf(d, q.judge.public); err != nil {
+		} else if err := q.asks(d); err != nil {
 			return nil, err
 		}
 		if _, err := q.columns(d); err != nil {
@@ -67,6 +67,18 @@ func (q *learnQuestion) check(parts []*value.Part) (*value.Samples, error) {
 		return nil, fmt.Errorf("%w: problem.records is complete, and %s; mend the data, or leave problem.records out", ErrData, q.public.unusableWords(lost))
 	}
 	return samples, nil
+}
+
+// asks checks that the policies can be asked about data.
+func (q *learnQuestion) asks(d *trajectory.Dataset) error {
+	if err := q.of.check(d, q.judge.public); err != nil {
+		return err
+	}
+	if q.of.behavior != nil {
+		d = certain(d)
+	}
+	_, err := samplesOf(d, q.judge.public)
+	return err
 }
 
 // columns are those of the covariates.

@@ -156,9 +156,7 @@ func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (peop
 		}
 	}
 	if m.estimates { // ratios are divided later
-		certain := *d
-		certain.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
-		d = &certain
+		d = certain(d)
 	}
 	t := m.public.targets()
 	part, ratios := make([]*value.Sample, len(t.Policies)), make([][]float64, len(t.Policies))
@@ -256,4 +254,11 @@ func sampleWith(rho []float64, target policy.Policy, d *trajectory.Dataset, p Pu
 		return nil, fmt.Errorf("%w: the target policy takes none of the logged decisions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one", ErrData)
 	}
 	return s, nil
+}
+
+// certain are data as if every logged action had had probability 1.
+func certain(d *trajectory.Dataset) *trajectory.Dataset {
+	out := *d
+	out.BehaviorProb = slices.Repeat([]float64{1}, d.Rows())
+	return &out
 }

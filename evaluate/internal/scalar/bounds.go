@@ -84,7 +84,11 @@ func (b Bounds) DifferenceConfidence() float64 {
 // Z is how many standard deviations each end allows for.
 func (b Bounds) Z() float64 {
 	if b.OneSided {
-		return xmath.NormQuantile(0.95)
+		miss := 0.05
+		if b.Estimated {
+			miss -= bandMiss
+		}
+		return xmath.NormQuantile(1 - miss)
 	}
 	if b.Estimated {
 		// Both ends of all together miss with 5%, less what the limits of estimated

@@ -275,3 +275,17 @@ func TestMissingMassIsWithinItsError(t *testing.T) {
 		}
 	}
 }
+
+// An end that is to fail with 5% by itself leaves 4% to its sums where limits of probabilities may fail with 1%: the 96% point of a
+// normal law is 1.7507.
+func TestEndsAllowForLimits(t *testing.T) {
+	for _, c := range []struct {
+		estimated bool
+		want      float64
+	}{{false, 1.6449}, {true, 1.7507}} {
+		b := Bounds{OneSided: true, Estimated: c.estimated, Answers: 4}
+		if got := b.Z(); math.Abs(got-c.want) > 5e-5 || b.AloneConfidence() != 0.9 {
+			t.Errorf("estimated %v: %.4f standard deviations with %v; want %v with 0.9", c.estimated, got, b.AloneConfidence(), c.want)
+		}
+	}
+}

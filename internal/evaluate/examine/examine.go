@@ -194,13 +194,13 @@ func (j *Job) tell(format string, args ...any) {
 	}
 }
 
-// enough finds the smallest number of persons whose plan has the event of the whole
-// one: where noise depends on their number, runs are of all, as long as these are
-// not too many.
+// enough finds a small number of persons whose plan there is and has the event of the whole
+// one, by factors of eight: where noise depends on their number, runs are of all, as long as these
+// are not too many.
 func (j *Job) enough(whole *evaluate.Plan) error {
 	var first error
-	for _, j.persons = range []int64{few, 8 * few, j.Public.Persons} {
-		j.persons = min(j.persons, j.Public.Persons)
+	for n := int64(few); ; n *= 8 {
+		j.persons = min(n, j.Public.Persons)
 		if j.persons > few && float64(j.persons)*float64(j.Public.Horizon) > rowsWhole {
 			break
 		}
@@ -210,6 +210,9 @@ func (j *Job) enough(whole *evaluate.Plan) error {
 		}
 		if first == nil {
 			first = err
+		}
+		if j.persons == j.Public.Persons {
+			break
 		}
 	}
 	j.persons = min(few, j.Public.Persons)
