@@ -60,17 +60,17 @@ func (e EstimatedBehavior) validate(f feature.Map) error {
 	}
 	switch {
 	case e.By != "" && e.By != byFeatures:
-		return fmt.Errorf("%w: estimated behaviour: by is %q; want features, or leave it out to count in cells", ErrPublic, e.By)
+		return fmt.Errorf("%w: data.behavior: by is %q; want features, or leave it out to count in cells", ErrPublic, e.By)
 	case (e.States == 0) != (e.Column == "") || e.States < 0:
-		return fmt.Errorf("%w: estimated behaviour: %d states in column %q; give both, the number of cells and the column that holds the number of the cell, or neither for a single cell", ErrPublic, e.States, e.Column)
+		return fmt.Errorf("%w: data.behavior: %d states in column %q; give both, the number of cells and the column that holds the number of the cell, or neither for a single cell", ErrPublic, e.States, e.Column)
 	case e.Actions < 2:
-		return fmt.Errorf("%w: estimated behaviour: actions is %d; want the number of actions, 2 or more", ErrPublic, e.Actions)
+		return fmt.Errorf("%w: data.behavior: actions is %d; want the number of actions, 2 or more", ErrPublic, e.Actions)
 	case float64(max(e.States, 1))*float64(e.Actions) > mostBins:
-		return fmt.Errorf("%w: estimated behaviour: %d cells of %d actions are more than %d counts", ErrPublic, e.States, e.Actions, mostBins)
+		return fmt.Errorf("%w: data.behavior: %d cells of %d actions are more than %d counts", ErrPublic, e.States, e.Actions, mostBins)
 	case !(e.Floor >= 0 && e.Floor < 1):
-		return fmt.Errorf("%w: estimated behaviour: floor is %v; want between 0 and 1", ErrPublic, e.Floor)
+		return fmt.Errorf("%w: data.behavior: floor is %v; want between 0 and 1", ErrPublic, e.Floor)
 	case !(e.Share >= 0 && e.Share < 1):
-		return fmt.Errorf("%w: estimated behaviour: share is %v; want between 0 and 1", ErrPublic, e.Share)
+		return fmt.Errorf("%w: data.behavior: share is %v; want between 0 and 1", ErrPublic, e.Share)
 	}
 	return nil
 }
@@ -358,15 +358,15 @@ const mostCoefficients = 64
 func (e EstimatedBehavior) regresses(f feature.Map) error {
 	switch _, finite := f.(feature.Finite); {
 	case f == nil:
-		return fmt.Errorf("%w: estimated behaviour: by is features, and features are missing; give features, such as {kind: columns, names: [obs_age], low: [0], high: [100], intercept: true}", ErrPublic)
+		return fmt.Errorf("%w: data.behavior: by is features, and features are missing; give features, such as {kind: columns, names: [obs_age], low: [0], high: [100], intercept: true}", ErrPublic)
 	case finite:
-		return fmt.Errorf("%w: estimated behaviour: by is features, and the features number states: count in these instead; give states and column, and leave by out", ErrPublic)
+		return fmt.Errorf("%w: data.behavior: by is features, and the features number states: count in these instead; give states and column, and leave by out", ErrPublic)
 	case math.IsInf(f.NormBound(), 0):
-		return fmt.Errorf("%w: estimated behaviour: by is features, and the features have no public bound; give their ranges", ErrPublic)
+		return fmt.Errorf("%w: data.behavior: by is features, and the features have no public bound; give their ranges", ErrPublic)
 	case e.States != 0 || e.Column != "":
-		return fmt.Errorf("%w: estimated behaviour: states and column are of cells, and by is features; leave either out", ErrPublic)
+		return fmt.Errorf("%w: data.behavior: states and column are of cells, and by is features; leave either out", ErrPublic)
 	case e.Actions > 1 && (e.Actions-1)*f.Dim() > mostCoefficients:
-		return fmt.Errorf("%w: estimated behaviour: %d actions and %d features make %d coefficients; want %d at most: use fewer features", ErrPublic, e.Actions, f.Dim(), (e.Actions-1)*f.Dim(), mostCoefficients)
+		return fmt.Errorf("%w: data.behavior: %d actions and %d features make %d coefficients; want %d at most: use fewer features", ErrPublic, e.Actions, f.Dim(), (e.Actions-1)*f.Dim(), mostCoefficients)
 	}
 	return nil
 }

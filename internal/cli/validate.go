@@ -219,7 +219,7 @@ func printLeftOut(w io.Writer, r trajectory.Repaired) {
 	if total == len(r.First) {
 		return
 	}
-	fmt.Fprintf(w, "left out: and for %d more reasons; in all, of %s:\n", total-len(r.First), many(r.Episodes, "episode"))
+	fmt.Fprintf(w, "left out: %d more faults; in all, of %s:\n", total-len(r.First), many(r.Episodes, "episode"))
 	for _, k := range r.Kinds {
 		fmt.Fprintf(w, "%8d  %s\n", k.Faults, printable(k.String()))
 	}
@@ -232,7 +232,7 @@ func printOverview(out io.Writer, r *overview.Report) {
 	row := func(what string, s overview.Spread, more string) {
 		fmt.Fprintf(w, "%s\tmin %.4g\tmedian %.4g\tmean %.4g\tmax %.4g\t%s\n", what, s.Min, s.Median, s.Mean, s.Max, more)
 	}
-	row("episodes of one", r.EpisodesPerPerson, "")
+	row("episodes", r.EpisodesPerPerson, "a person")
 	row("decisions", r.Lengths, "an episode")
 	if r.Outcome == nil {
 		row("reward", r.Rewards.Spread, within(r.Rewards))

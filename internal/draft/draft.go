@@ -133,6 +133,7 @@ func (d *draft) data(path, format string) {
 		d.line("  outcome: %s", d.open(elsewhere))
 	}
 	if !d.given(elsewhere) && len(d.mapped("reward")) == 0 {
+		d.line("  # outcome: {path: ..., by: unit_id, column: ...}    # of outcomes in a file of their own, in place of columns.reward; give problem.return too")
 		d.line("  # outcome: {time: ..., event: ..., causes: {death: ...}, censored: ..., every: ..., until: ...}    # of times under censoring, in place of columns.reward; problem then has persons alone: docs/survival.md")
 	}
 	d.behavior()
@@ -222,7 +223,7 @@ func (d *draft) behavior() {
 	d.line("  behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy")
 	d.line("    source: %s             # design (fixed beforehand), logged (recorded when drawn) or model", yamlfile.Open)
 	if !d.has("behavior_prob") {
-		d.line("    kind: %s               # column with its name; or, from a design, {kind: uniform, actions: 2}, constant_by_step, table, ...; estimate is paid for", yamlfile.Open)
+		d.line("    kind: %s               # column with its name; or, from a design, {kind: uniform, actions: 2}, constant_by_step, table, ...", yamlfile.Open)
 		n := 0
 		for _, c := range d.columns {
 			if n < mostCandidates && (c.Type == "number" || c.Type == "integer") && probability.MatchString(c.Name) {
@@ -230,6 +231,9 @@ func (d *draft) behavior() {
 				n++
 			}
 		}
+	}
+	if !d.has("behavior_prob") {
+		d.line("    # Where nobody recorded them, in place of source and kind, to be paid for: kind: estimate, column: ..., states: 3, actions: 2, once: false")
 	}
 	d.line("    # once: true                # for a column, where the arm was drawn once an episode and later rows repeat its probability")
 }

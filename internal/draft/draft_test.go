@@ -30,6 +30,7 @@ func ExampleConfiguration() {
 	//   columns:                      # the column of the file that holds each of these
 	//   # actions: [placebo, drug]    # where the column of the action holds words: all that there can be; they become 0, 1
 	//   behavior:                     # where the probabilities of the logged actions come from; leave it out on-policy
+	//     # Where nobody recorded them, in place of source and kind, to be paid for: kind: estimate, column: ..., states: 3, actions: 2, once: false
 	//     # once: true                # for a column, where the arm was drawn once an episode and later rows repeat its probability
 	//   # encode: {arm: [...]}    # for columns of words that are read: all that there can be, such as [f, m], which become 0, 1
 	//   # episode_horizon: ...  # the most decisions of one episode, where a person may have several: intervals are narrower
@@ -100,8 +101,8 @@ func TestColumnsOfWordsAreOffered(t *testing.T) {
 		{Name: "a b", Type: "text"}, {Name: "age", Type: "number"},
 	}
 	text := string(draft.Configuration("a.csv", "", &file.Description{Columns: columns}, draft.Answers{}))
-	if !strings.Contains(text, "\n  # outcome: {time: ..., event: ") {
-		t.Error("times under censoring are not offered:", text)
+	if !strings.Contains(text, "\n  # outcome: {time: ..., event: ") || !strings.Contains(text, "\n  # outcome: {path: ..., by: unit_id, column: ...} ") || !strings.Contains(text, "kind: estimate, column: ") {
+		t.Error("times under censoring, outcomes in another file or unrecorded probabilities are not offered:", text)
 	}
 	if !strings.Contains(text, "\n  # encode: {sex: [...], obs_stage: [...], \"a b\": [...]} ") || !strings.Contains(text, "\n  # actions: [placebo, drug] ") {
 		t.Error(text)

@@ -179,7 +179,7 @@ func (p *lookPage) describe(r *overview.Report) {
 	}
 	p.Charts = append(p.Charts,
 		newHistogram("Decisions of an episode", "", r.Lengths, nil),
-		newHistogram("Episodes of one", "", r.EpisodesPerPerson, nil))
+		newHistogram("Episodes of a person", "", r.EpisodesPerPerson, nil))
 	if v := r.Propensity; v != nil {
 		p.Charts = append(p.Charts, newHistogram("Behaviour probability of the logged actions", "", v.Spread, nil))
 	}

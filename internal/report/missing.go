@@ -137,7 +137,7 @@ func InPart(r *evaluate.Release) string {
 	}
 	words := missingWords(r, most) + " For this share the interval allows any value in the public range."
 	if One(r) == nil {
-		words = of + ": " + words
+		words = AnswerName(r.Public, of) + ": " + words
 	}
 	return words
 }

@@ -81,6 +81,19 @@ func again(t *testing.T, r *evaluate.Release) *evaluate.Release {
 
 // TestConfoundingIsNamedAsWhatIsMissing: with a factor the headline, the page and the
 // words of no answer name it; without one they do not.
+// TestTheAnswerThatLacksMostIsNamedAsElsewhere: by the word of its action.
+func TestTheAnswerThatLacksMostIsNamedAsElsewhere(t *testing.T) {
+	r := missingRelease(0.3, 0.02)
+	r.Public["learned_from"], r.Public["action_names"] = 100, []string{"none", "drug"}
+	other := r.Answers[0]
+	other.Name = "learned - action 1"
+	r.Answers = append(r.Answers, other)
+	r.Answers[0].Diagnostics = nil
+	if got := report.InPart(r); !strings.HasPrefix(got, "learned - drug: The data say nothing about 30%") {
+		t.Error(got)
+	}
+}
+
 func TestConfoundingIsNamedAsWhatIsMissing(t *testing.T) {
 	for _, factor := range []float64{0, 1.5} {
 		for _, everything := range []bool{false, true} {

@@ -88,6 +88,7 @@ func facts(s *spec.Spec, plan *evaluate.Plan) overview.Facts {
 	if p.Reward != nil {
 		f.Reward = &p.Reward.Range
 	}
+	f.OneReward = s.Reading.RewardOnLast || len(s.Reading.OutcomeFiles) > 0 && s.Public.Outcome == nil
 	if s.Public.Outcome != nil {
 		public := s.Public
 		f.Outcome = &public

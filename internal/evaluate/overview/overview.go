@@ -109,6 +109,8 @@ type Facts struct {
 	Horizon int64
 	// Reward and Return are the public ranges, nil for none.
 	Reward, Return *evaluate.Range
+	// OneReward tells that all rewards of an episode but its last are 0.
+	OneReward bool
 	// Listed are all returns that there are said to be, increasing; nil where nothing says so.
 	Listed []float64
 	// Target is the policy to evaluate, the first of several that is not the logged one, and Others

@@ -68,6 +68,9 @@ func (w *Watch) contradictions() []string {
 			told = append(told, fmt.Sprintf("problem.%s says [%g, %g] and %d lie outside: they will be clipped, which biases the answer", b.what, b.within.Min, b.within.Max, b.outside))
 		}
 	}
+	if f.OneReward && f.Return == nil && f.Horizon != 1 {
+		told = append(told, "only the last reward of an episode is not 0, and problem.return is not given: intervals allow for a reward at every decision; give it the range of one outcome (and 0, if problem.gamma is below 1)")
+	}
 	if w.unlisted > 0 {
 		told = append(told, fmt.Sprintf("method.discrete says that every return is one of ends, and %d are not: they are missing mass", w.unlisted))
 	}

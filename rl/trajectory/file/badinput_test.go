@@ -50,7 +50,7 @@ var badInput = []struct {
 	{"empty file", "", nil, ":1: the file is empty; write a header row and one row a decision", trajectory.ErrEmpty},
 	{"blank file", "||", nil, ":3: the file is empty; write a header row and one row a decision", trajectory.ErrEmpty},
 	{"header alone", "episode_id,reward|", nil, ": there is no row of data; check that this is the right file", trajectory.ErrEmpty},
-	{"semicolons", "episode_id;reward|1;2|", nil, ": the header has one column, whose name holds a semicolon; if that separates the fields, set data.separator to it", trajectory.ErrFormat},
+	{"semicolons", "episode_id;reward|1;2|", nil, ": the header has one column, whose name holds a semicolon; if that separates the fields, name it in data.separator", trajectory.ErrFormat},
 	{"CR alone", "episode_id,obs_x,reward\r1,SECRET7,3\r1,9,4\r", nil, ": the header holds a carriage return: lines that end in one alone are not told apart; end lines in LF or CRLF", trajectory.ErrFormat},
 	{"UTF-16", "\xff\xfee\x00", nil, ": is UTF-16, or no text; save it anew as UTF-8", trajectory.ErrFormat},
 	{"UTF-16 of whole lines", "\xff\xfea\x00,\x00b\x00\r\x00|\x001\x00", nil, ": is UTF-16, or no text; save it anew as UTF-8", trajectory.ErrFormat},

@@ -61,7 +61,7 @@ func TestTimesOrderRows(t *testing.T) {
 		}
 	}
 	o := trajectory.Options{Unit: trajectory.UnitPerson, EpisodePerPerson: true, Steps: trajectory.Steps{Ordered: true}}
-	if _, _, err := file.Read(t.Context(), []string{typed}, "", o); err == nil || !strings.Contains(err.Error(), "step: has a type of dates, which are no numbers; set data.steps: {kind: date}") {
+	if _, _, err := file.Read(t.Context(), []string{typed}, "", o); err == nil || !strings.Contains(err.Error(), "step: has a type of dates, which are no numbers; set data.steps: {kind: date, sort: true}") {
 		t.Error(err)
 	}
 }

@@ -54,11 +54,11 @@ func (t *reader) plausible() error {
 	case t.scan.sep != ',' && len(t.fields) == 1 && strings.ContainsAny(name, ","+separators):
 		i := strings.IndexAny(name, ","+separators)
 		return &trajectory.InputError{File: t.name, What: "the separator, " + separatorName(t.scan.sep) + ", does not occur in the header, which holds " + separatorName(name[i]),
-			Remedy: "set data.separator to what separates the fields; leave it out for a comma", Kind: trajectory.ErrFormat}
+			Remedy: "name in data.separator what separates the fields; leave it out for a comma", Kind: trajectory.ErrFormat}
 	case len(t.fields) == 1 && strings.ContainsAny(name, separators):
 		i := strings.IndexAny(name, separators)
 		return &trajectory.InputError{File: t.name, What: "the header has one column, whose name holds " + separatorName(name[i]),
-			Remedy: "if that separates the fields, set data.separator to it", Kind: trajectory.ErrFormat}
+			Remedy: "if that separates the fields, name it in data.separator", Kind: trajectory.ErrFormat}
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (x *binder) keys() error {
 	case i >= 0 && x.o.Steps.Date != "":
 		x.dates(i)
 	case i >= 0 && x.fields[i].Dated:
-		err = x.fail(x.fields[i].Name, "has a type of dates, which are no numbers", "set data.steps: {kind: date}")
+		err = x.fail(x.fields[i].Name, "has a type of dates, which are no numbers", "set data.steps: {kind: date, sort: true}")
 	case i >= 0:
 		err = x.pick(i, blkStep)
 	case x.o.Steps != trajectory.Steps{} || x.o.Cuts():

@@ -169,7 +169,7 @@ func (c *checker) rising(lo, hi int) {
 			c.notFinite(row, name, v)
 			continue
 		case v == st.step:
-			c.fault(row, name, "is that of "+c.before()+" (a duplicate row?), so that the order of the two is not known", "drop what was written twice, tell the two apart, by the time of day perhaps, or make one decision of them", trajectory.ErrEpisode)
+			c.fault(row, name, "is that of "+c.before()+" (a duplicate row?), so that the order of the two is not known", "drop what was written twice, tell the two apart, by the time of day perhaps, or make one decision of them; where their order says nothing, let the rows of an episode stand together, and map no step", trajectory.ErrEpisode)
 		case v < st.step:
 			c.fault(row, name, "is below that of the row before", "sort the rows by episode and "+name+" (data.steps: {sort: true} does it)", trajectory.ErrEpisode)
 		}

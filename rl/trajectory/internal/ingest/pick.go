@@ -12,7 +12,7 @@ const maxWidth = 1 << 20
 
 // advice is what to do about a value that is no number, by block.
 var advice = [blocks]string{
-	blkStep:       "set data.steps: {kind: date, format: \"%Y-%m-%d\"} for dates",
+	blkStep:       "for dates set data.steps: {kind: date, sort: true}, with format: \"%d.%m.%Y\" or the like where they are not as 2024-01-31",
 	blkObs:        "list its public values in data.encode",
 	blkAction:     "list the words of the actions in data.actions, such as [placebo, treated]",
 	blkReward:     "say in data.encode which number each word stands for",

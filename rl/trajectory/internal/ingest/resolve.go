@@ -26,7 +26,7 @@ func (x *binder) index() error {
 			return x.fail(column, "the file has a column of this name, and the mapping of "+canonical+" to it would mean that there is none", "rename the column")
 		case column == trajectory.NoColumn:
 		case !ok:
-			return x.fail(column, "the file has no such column, which the mapping names for "+canonical, "correct the mapping"+x.nearest(column))
+			return x.unmapped(column, canonical)
 		default:
 			x.claimed[i] = true
 		}
@@ -35,7 +35,7 @@ func (x *binder) index() error {
 		for _, column := range x.o.Joined[canonical] {
 			i, ok := x.byName[column]
 			if !ok {
-				return x.fail(column, "the file has no such column, which the mapping names for "+canonical, "correct the mapping"+x.nearest(column))
+				return x.unmapped(column, canonical)
 			}
 			// A part of one id may be the whole of the other.
 			if means := canon.Means(column); means != canon.Unit && means != canon.Episode || means == canonical {
@@ -44,6 +44,15 @@ func (x *binder) index() error {
 		}
 	}
 	return nil
+}
+
+// unmapped refuses a name that no column of the file has.
+func (x *binder) unmapped(column, canonical string) error {
+	named := "the mapping names for " + canonical
+	if canonical == canon.Reward {
+		named = "data.columns.reward, data.outcome.column or data.outcome.time names"
+	}
+	return x.fail(column, "the file has no such column, which "+named, "correct the mapping"+x.nearest(column))
 }
 
 // mapped is the column that the mapping names, -1 where it says that there is none.

@@ -72,7 +72,7 @@ func (s *Stream) whose() string {
 // remedyOrder says what to do about an id that comes again after others.
 func (s *Stream) remedyOrder() string {
 	if s.o.EpisodePerPerson {
-		return "with data.episode_per_person the rows of a person stand together in one file: sort the rows by person and step (data.steps: {sort: true} does it); if a person has several episodes, map episode_id instead"
+		return "with data.episode_per_person the rows of a person stand together in one file: sort the rows by person and step (data.steps: {sort: true} does it, by a column that is mapped to step); if a person has several episodes, map episode_id instead"
 	}
 	return "sort the rows by episode and step (data.steps: {sort: true} does it), keep an episode in one file, and give episodes of different persons or files different ids"
 }
