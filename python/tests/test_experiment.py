@@ -32,7 +32,9 @@ def asked(visits: pd.DataFrame, **more: Any) -> dt.ExperimentQuestion:
 
 
 def test_without_noise_it_is_the_difference_in_means(visits: pd.DataFrame) -> None:
-    release = asked(visits, allocation={"A": 0.7, "B": 0.3}, complete=True).evaluate()
+    question = asked(visits, allocation={"A": 0.7, "B": 0.3}, complete=True)
+    assert repr(question).startswith("<Question dp-experiment of logged: epsilon 5000,")
+    release = question.evaluate()
     means = visits.groupby("arm")["y"].mean()
     got = {a.name: a.value for a in release.answers}
     np.testing.assert_allclose(
@@ -44,6 +46,13 @@ def test_without_noise_it_is_the_difference_in_means(visits: pd.DataFrame) -> No
     assert found.lifts["B - A"][0] == pytest.approx(means["B"] / means["A"] - 1, abs=2e-3)
     assert list(found.to_frame()["kind"]) == ["mean", "mean", "difference", "lift"]
     assert release.verify()["valid"]
+
+
+def test_a_separator_is_of_logs(tmp_path: Any) -> None:
+    path = tmp_path / "visits.csv"
+    path.write_text("who;arm;y\n1;A;1\n2;B;0\n")
+    with pytest.raises(dt.InputError, match=r"semicolon; if that separates the fields, give logs\(separator=...\)"):
+        dt.experiment(str(path), person="who", outcome="y", outcome_range=(0, 1), arm="arm", arms=["A", "B"], control="A", persons=2, **EXACT).evaluate()
 
 
 def test_a_covariate_narrows_as_cuped_does(visits: pd.DataFrame) -> None:

@@ -53,6 +53,9 @@ class ExperimentQuestion(Question):
         self._single = True
         self.targets = {"target": policy.logged()}
 
+    def _method(self) -> str:
+        return "dp-experiment"
+
     def replace(self, **changes: Any) -> ExperimentQuestion:
         """Ask the same with some arguments changed.
 

@@ -249,7 +249,7 @@ class Question:
         return f"<Question {self._method()} of {what}: {paid}>"
 
     def _method(self) -> str:
-        return ", ".join(self._arguments.get("methods") or [self._arguments.get("method", "survival")])
+        return ", ".join(self._arguments.get("methods") or [self._arguments["method"]])
 
     def replace(self, **changes: Any) -> Question:
         """Ask the same with some arguments changed.

@@ -47,6 +47,9 @@ class SurvivalQuestion(Question):
         with of_outcomes(bool(self._arguments["complete"])), super()._continued(place, key):
             yield
 
+    def _method(self) -> str:
+        return "survival"
+
     def replace(self, **changes: Any) -> SurvivalQuestion:
         """Ask the same with some arguments changed.
 

@@ -72,6 +72,7 @@ def in_python(text: str, *, frame: bool) -> str:
         "give episodes of different persons or files different ids",
         "give episodes of different persons or files different ids, such as episode=[person, episode]",
     )
+    text = text.replace("name it in data.separator", "give logs(separator=...)")
     text = text.replace("in Outline.Columns", "in columns=").replace("MayFail", "may_fail=")
     text = text.replace("Contribution fails", "contribution fails").replace("it panics: ", "it raises: ")
     if "data.outcome" in text:  # of discreet.survival
