@@ -61,9 +61,7 @@ func answer(t *testing.T, m evaluate.Estimator, p evaluate.Public, d *trajectory
 func TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision(t *testing.T) {
 	src := noise.NewSeeded(9)
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		for name, m := range map[string]evaluate.Estimator{
-			"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{Confounding: 1.2}, "dp-wis": evaluate.DPWIS{}, "dp-dr": evaluate.DPDR{}, "auto": evaluate.Auto{},
-		} {
+		for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{Confounding: 1.2}, evaluate.DPWIS{}, evaluate.DPDR{}, evaluate.Auto{}} {
 			for _, estimate := range []bool{false, true} {
 				for _, once := range []bool{false, true} {
 					p, d := trialPublic(t, adjacency), trial(1000, 1, once)
@@ -74,7 +72,7 @@ func TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision(t *testing.T) {
 					_, told := r.Answers[0].Diagnostics["weights_refuted"]
 					first := strings.HasPrefix(r.Notes[0], "The probabilities of the logged actions are wrong")
 					if whole := r.Answers[0].Estimate.Interval == [2]float64{0, 3}; told != once || first != once || once && !whole {
-						t.Errorf("%v, %s, estimated %v, drawn once %v: refuted %v, interval %v, first note %q", adjacency, name, estimate, once, told, r.Answers[0].Estimate.Interval, r.Notes[0])
+						t.Errorf("%v, %T, estimated %v, drawn once %v: refuted %v, interval %v, first note %q", adjacency, m, estimate, once, told, r.Answers[0].Estimate.Interval, r.Notes[0])
 					}
 				}
 			}
@@ -127,7 +125,7 @@ func TestParametersOfOtherMethodsAreNamed(t *testing.T) {
 // the first, to fare worse. Of 20 fewer than 15 hold with probability below 4e-5 where each does with 95%.
 func TestAnArmDrawnOnceIsCountedOnce(t *testing.T) {
 	src := noise.NewSeeded(12)
-	for name, m := range map[string]evaluate.Estimator{"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{}, "dp-wis": evaluate.DPWIS{}} {
+	for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}} {
 		for _, leave := range []bool{false, true} {
 			held := 0
 			for seed := range uint64(20) {
@@ -149,11 +147,11 @@ func TestAnArmDrawnOnceIsCountedOnce(t *testing.T) {
 					held++
 				}
 				if _, told := release.Answers[0].Diagnostics["weights_refuted"]; told {
-					t.Errorf("%s, leave %v: refuted", name, leave)
+					t.Errorf("%T, leave %v: refuted", m, leave)
 				}
 			}
 			if held < 15 {
-				t.Errorf("%s, leave %v: %d of 20 intervals hold 2.7", name, leave, held)
+				t.Errorf("%T, leave %v: %d of 20 intervals hold 2.7", m, leave, held)
 			}
 		}
 	}
