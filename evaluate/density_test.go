@@ -46,8 +46,9 @@ func TestDensitiesHaveTheRightIntervals(t *testing.T) {
 	src, r := noise.NewSeeded(3), rand.New(rand.NewPCG(1, 2))
 	missed := 0
 	for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}} {
+		plan := must(m.Plan(dosesPublic(persons)))
 		for range logs {
-			e := answer(t, m, dosesPublic(persons), doses(r, persons, 1), src).Answers[0].Estimate
+			e := answerOf(t, plan, doses(r, persons, 1), src).Answers[0].Estimate
 			if !(e.Interval[0] <= dosesWorth && dosesWorth <= e.Interval[1]) {
 				missed++
 			}
@@ -55,7 +56,7 @@ func TestDensitiesHaveTheRightIntervals(t *testing.T) {
 				t.Errorf("%T: the interval %v tells nothing", m, e.Interval)
 			}
 		}
-		wrong := answer(t, m, dosesPublic(persons), doses(r, persons, 0.5), src).Answers[0]
+		wrong := answerOf(t, plan, doses(r, persons, 0.5), src).Answers[0]
 		if _, told := wrong.Diagnostics["weights_refuted"]; !told || wrong.Estimate.Interval != [2]float64{0, 2} {
 			t.Errorf("%T: densities that are half as large as they were are not refuted: %v", m, wrong.Estimate.Interval)
 		}

@@ -55,6 +55,16 @@ func answer(t *testing.T, m evaluate.Estimator, p evaluate.Public, d *trajectory
 	return r
 }
 
+// answerOf is answer for one of many releases of a plan.
+func answerOf(t *testing.T, plan *evaluate.Plan, d *trajectory.Dataset, src *noise.Source) *evaluate.Release {
+	t.Helper()
+	r := runOf(t, plan, d, src)
+	if err := plan.Verify(r); err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
 // TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision, logged or estimated, with a
 // factor for hidden circumstances and without; what was drawn at each does not. The
 // interval is the public range, and the first note says why.
@@ -127,10 +137,12 @@ func TestAnArmDrawnOnceIsCountedOnce(t *testing.T) {
 	src := noise.NewSeeded(12)
 	for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}} {
 		for _, leave := range []bool{false, true} {
-			held := 0
+			p, held := trialPublic(t, dp.ReplaceOne), 0
+			p.Behavior = &evaluate.EstimatedBehavior{Actions: 2, Once: true}
+			plan := must(m.Plan(p))
 			for seed := range uint64(20) {
-				p, d := trialPublic(t, dp.ReplaceOne), trial(1000, seed, true)
-				p.Behavior, d.BehaviorProb = &evaluate.EstimatedBehavior{Actions: 2, Once: true}, nil
+				d := trial(1000, seed, true)
+				d.BehaviorProb = nil
 				r := rand.New(rand.NewPCG(seed, 13))
 				for row, a := range d.Action {
 					chance := 0.1 + 0.8*float64(a)
@@ -142,7 +154,7 @@ func TestAnArmDrawnOnceIsCountedOnce(t *testing.T) {
 						d.Action[row], d.Reward[row] = 1-a, 0
 					}
 				}
-				release := answer(t, m, p, d, src)
+				release := answerOf(t, plan, d, src)
 				if in := release.Answers[0].Estimate.Interval; in[0] <= 2.7 && 2.7 <= in[1] {
 					held++
 				}
