@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/schema"
 )
@@ -158,7 +159,7 @@ func TestWhateverIsCombinedIsRefusedOrProven(t *testing.T) {
 			}
 			c.Dir = dir
 			_, refused := discreet.Plan(c)
-			result, err := discreet.Evaluate(context.Background(), c)
+			result, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(noise.NewSeeded(uint64(i))))
 			if refused != nil && err == nil {
 				t.Errorf("%s, %d: the plan is refused (%v), and the data are evaluated:\n%s", m.Name, i, refused, text)
 			}

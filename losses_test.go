@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
@@ -98,7 +99,7 @@ func TestWhateverIsLostIsCounted(t *testing.T) {
 	dir := t.TempDir()
 	combined(t, dir)
 	methods := slices.DeleteFunc(evaluate.Methods(), func(m evaluate.Method) bool { return !m.Private })
-	r := rand.New(rand.NewPCG(combinationSeed, 19))
+	r, src := rand.New(rand.NewPCG(combinationSeed, 19)), noise.NewSeeded(combinationSeed)
 	counted := map[string]int{}
 	for i := range 2 * combinations {
 		log, follow := logLosses[i%len(logLosses)], followLosses[i%len(followLosses)]
@@ -123,7 +124,7 @@ func TestWhateverIsLostIsCounted(t *testing.T) {
 				t.Fatalf("%v:\n%s", err, text)
 			}
 			c.Dir = dir
-			result, err := discreet.Evaluate(context.Background(), c)
+			result, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(src))
 			if err != nil {
 				continue // most combinations are refused before data are read
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/noise"
 )
 
 // Where an observation is missing because of what came of it, nothing is decided by a 0 in its place: an arm that
@@ -70,7 +71,7 @@ func TestWhoIsMissingByOutcomeGainsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		config.Dir = dir
-		result, err := discreet.Evaluate(context.Background(), config)
+		result, err := discreet.Evaluate(context.Background(), config, discreet.WithSource(noise.NewSeeded(1)))
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp/noise"
 )
 
 // A policy that asks for the decision is worth the same as its probabilities in a column, wherever the rows
@@ -50,7 +51,7 @@ func TestAPolicyByStepIsItsColumn(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.Dir = dir
-		result, err := discreet.Evaluate(context.Background(), c)
+		result, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(noise.NewSeeded(1)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 )
 
@@ -28,7 +29,7 @@ func TestNextToNothingIsNotCharged(t *testing.T) {
 			Target:  config.Target{Kind: "logged"}, Method: config.Method{Name: "dp-is"},
 			Privacy: config.Privacy{Adjacency: "replace_one", Epsilon: 5, Delta: 1e-3},
 		}
-		r, err := discreet.Evaluate(context.Background(), c)
+		r, err := discreet.Evaluate(context.Background(), c, discreet.WithSource(noise.NewSeeded(1)))
 		if err != nil {
 			t.Fatal(err)
 		}

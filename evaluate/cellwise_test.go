@@ -60,7 +60,7 @@ func TestCellsAnswerTogether(t *testing.T) {
 			truth := map[string]float64{"new": w.worthOf(w.new, nil), "old": w.worthOf(w.old, nil), "logged": w.worthOf(w.drawn, nil)}
 			truth["new - old"], truth["new - logged"] = truth["new"]-truth["old"], truth["new"]-truth["logged"]
 			for log := range logs {
-				r := run(t, evaluate.DPWIS{}, p, bare(w.log(t, persons, rng)), noise.NewSeeded(uint64(log)))
+				r := runOf(t, plan, bare(w.log(t, persons, rng)), noise.NewSeeded(uint64(log)))
 				all := true
 				for name, want := range truth {
 					i := -1

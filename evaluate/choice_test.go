@@ -39,7 +39,7 @@ func TestChoiceNamesAPolicyAndNothingElse(t *testing.T) {
 			if plan.Event != (dp.PermuteAndFlip{Epsilon: p.Privacy.Budget.Epsilon}) {
 				t.Errorf("event %v", plan.Event)
 			}
-			r := run(t, e, p, bandit(rng, 8000), src)
+			r := runOf(t, plan, bandit(rng, 8000), src)
 			if len(r.Answers) != 1 || r.Answers[0].Kind != evaluate.OfPick || *r.Answers[0].Pick != (evaluate.Pick{Policy: "one"}) {
 				t.Fatalf("answers %+v; want the policy one", r.Answers)
 			}

@@ -61,6 +61,12 @@ func run(t testing.TB, e evaluate.Estimator, p evaluate.Public, d *trajectory.Da
 	if err != nil {
 		t.Fatal(err)
 	}
+	return runOf(t, plan, d, src)
+}
+
+// runOf is run for one of many releases of a plan.
+func runOf(t testing.TB, plan *evaluate.Plan, d *trajectory.Dataset, src *noise.Source) *evaluate.Release {
+	t.Helper()
 	ready, err := plan.Check(context.Background(), d)
 	if err != nil {
 		t.Fatal(err)
@@ -78,9 +84,9 @@ func coverage(t *testing.T, e evaluate.Estimator, p evaluate.Public, datasets in
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	src := noise.NewSeeded(3)
-	covered := 0
+	covered, plan := 0, must(e.Plan(p))
 	for range datasets {
-		r := run(t, e, p, bandit(rng, int(p.Persons)), src).Answers[0].Estimate
+		r := runOf(t, plan, bandit(rng, int(p.Persons)), src).Answers[0].Estimate
 		if r.Interval[0] <= truth && truth <= r.Interval[1] {
 			covered++
 		}

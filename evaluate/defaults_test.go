@@ -134,7 +134,7 @@ func outcome(t *testing.T, m evaluate.Method, params map[string]any, varied stri
 	delete(plan.Facts, "parameters") // what was asked for, default or not
 	out := map[string]any{"facts": plan.Facts, "event": plan.Event, "expected": plan.Expected}
 	if !m.Private {
-		r := run(t, must(evaluate.New(m.Name, params)), p, data, nil)
+		r := runOf(t, plan, data, nil)
 		out["theta"], out["answers"] = r.Theta, r.Answers
 	}
 	return string(must(json.Marshal(out)))

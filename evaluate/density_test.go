@@ -45,19 +45,20 @@ func TestDensitiesHaveTheRightIntervals(t *testing.T) {
 	const persons, logs = 600, 25
 	src, r := noise.NewSeeded(3), rand.New(rand.NewPCG(1, 2))
 	missed := 0
-	for name, m := range map[string]evaluate.Estimator{"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{}, "dp-wis": evaluate.DPWIS{}} {
+	for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}} {
+		plan := must(m.Plan(dosesPublic(persons)))
 		for range logs {
-			e := answer(t, m, dosesPublic(persons), doses(r, persons, 1), src).Answers[0].Estimate
+			e := answerOf(t, plan, doses(r, persons, 1), src).Answers[0].Estimate
 			if !(e.Interval[0] <= dosesWorth && dosesWorth <= e.Interval[1]) {
 				missed++
 			}
 			if e.Interval[1]-e.Interval[0] > 1.5 {
-				t.Errorf("%s: the interval %v tells nothing", name, e.Interval)
+				t.Errorf("%T: the interval %v tells nothing", m, e.Interval)
 			}
 		}
-		wrong := answer(t, m, dosesPublic(persons), doses(r, persons, 0.5), src).Answers[0]
+		wrong := answerOf(t, plan, doses(r, persons, 0.5), src).Answers[0]
 		if _, told := wrong.Diagnostics["weights_refuted"]; !told || wrong.Estimate.Interval != [2]float64{0, 2} {
-			t.Errorf("%s: densities that are half as large as they were are not refuted: %v", name, wrong.Estimate.Interval)
+			t.Errorf("%T: densities that are half as large as they were are not refuted: %v", m, wrong.Estimate.Interval)
 		}
 	}
 	if missed > 7 { // of 75; 5% are 4

@@ -190,7 +190,7 @@ func TestExperimentsCover(t *testing.T) {
 				}
 				held, width := 0, 0.0
 				for range logs {
-					r := run(t, m, p, w.draw(persons, rng).dataset(), src)
+					r := runOf(t, plan, w.draw(persons, rng).dataset(), src)
 					all, lifts := w.held(r)
 					if all && !lifts {
 						t.Errorf("%s: intervals hold, and lifts %+v do not", w.name, r.Experiment.Lifts)

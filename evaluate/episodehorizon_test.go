@@ -53,14 +53,15 @@ func TestEpisodeHorizonNarrowsIntervals(t *testing.T) {
 		stated := p
 		stated.EpisodeHorizon = 3
 		held, narrow, wide := 0, 0.0, 0.0
+		with, without := must(e.Plan(stated)), must(e.Plan(p))
 		for i := range logs {
 			d := severalEpisodes(rng, 2000, 3)
-			of := run(t, e, stated, d, src).Answers[0].Estimate.Interval
+			of := runOf(t, with, d, src).Answers[0].Estimate.Interval
 			if of[0] <= worth && worth <= of[1] {
 				held++
 			}
 			if narrow += of[1] - of[0]; i < 20 {
-				of = run(t, e, p, d, src).Answers[0].Estimate.Interval
+				of = runOf(t, without, d, src).Answers[0].Estimate.Interval
 				wide += of[1] - of[0]
 			}
 		}

@@ -118,7 +118,7 @@ func TestGroupsHoldWithoutLoggedProbabilities(t *testing.T) {
 			}
 		}
 		for i := range releases {
-			r := run(t, methods[i%len(methods)], p, withoutProbabilities(rng), src)
+			r := runOf(t, plans[i%len(plans)], withoutProbabilities(rng), src)
 			all, limits := true, true
 			for g, a := range r.Answers {
 				e := a.Estimate
@@ -169,9 +169,13 @@ func TestAnswersOfGroupsHoldTogether(t *testing.T) {
 	src, rng := noise.NewSeeded(5), rand.New(rand.NewPCG(5, 6))
 	methods := []evaluate.Estimator{evaluate.DPWIS{MaxWeight: 2}, evaluate.DPIS{}, evaluate.DPDR{MaxWeight: 2}, evaluate.DPPDIS{MaxWeight: 2, Clip: "public"}}
 	for _, c := range promised {
-		p, held := byGroup(t, c.adjacency, c.fixed), 0
+		plans, held := make([]*evaluate.Plan, len(methods)), 0
+		p := byGroup(t, c.adjacency, c.fixed)
+		for i, m := range methods {
+			plans[i] = must(m.Plan(p))
+		}
 		for i := range releases {
-			r := run(t, methods[i%len(methods)], p, crowd(rng), src)
+			r := runOf(t, plans[i%len(plans)], crowd(rng), src)
 			all := true
 			for g, a := range r.Answers {
 				e := a.Estimate

@@ -26,15 +26,15 @@ func TestGroupsCountWhatIsLost(t *testing.T) {
 	full := 0.5 // of both groups: persons 2 and 3 of four succeed
 	d, _ = d.LeaveOut(func(row int) bool { return row%4 < 2 && row%8 < 4 })
 	for _, fixed := range []bool{false, true} {
-		held := 0
+		public := evaluate.Public{Persons: persons, Gamma: 1, Horizon: 1, Episodes: 1, Reward: evaluate.Range{Max: 1}, Target: policy.Logged{},
+			By:      &evaluate.Groups{Column: "obs_sex", Fixed: fixed, Of: []evaluate.Group{{Name: "f", Number: 0}, {Name: "m", Number: 1}}},
+			Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 3, Delta: 1e-5}}}
+		if fixed {
+			public.By.Of[0].Persons, public.By.Of[1].Persons = persons/2, persons/2
+		}
+		plan, held := must(evaluate.DPIS{}.Plan(public)), 0
 		for seed := range logs {
-			public := evaluate.Public{Persons: persons, Gamma: 1, Horizon: 1, Episodes: 1, Reward: evaluate.Range{Max: 1}, Target: policy.Logged{},
-				By:      &evaluate.Groups{Column: "obs_sex", Fixed: fixed, Of: []evaluate.Group{{Name: "f", Number: 0}, {Name: "m", Number: 1}}},
-				Privacy: &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 3, Delta: 1e-5}}}
-			if fixed {
-				public.By.Of[0].Persons, public.By.Of[1].Persons = persons/2, persons/2
-			}
-			r := run(t, evaluate.DPIS{}, public, d, noise.NewSeeded(uint64(seed)))
+			r := runOf(t, plan, d, noise.NewSeeded(uint64(seed)))
 			ok := true
 			for _, a := range r.Answers {
 				ok = ok && a.Estimate.Interval[0] <= full && full <= a.Estimate.Interval[1]

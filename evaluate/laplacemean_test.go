@@ -26,16 +26,20 @@ func meansByLaplace(t *testing.T, complete bool) {
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		src, rng := noise.NewSeeded(6), rand.New(rand.NewPCG(6, 7))
 		held := 0
-		widths := map[evaluate.NoiseFamily]float64{}
+		widths, plans := map[evaluate.NoiseFamily]float64{}, map[evaluate.NoiseFamily]*evaluate.Plan{}
+		families := []evaluate.NoiseFamily{evaluate.LaplaceNoise, evaluate.GaussianNoise}
+		for _, family := range families {
+			p := banditPublic(t, persons, adjacency, policy.Logged{})
+			p.Complete, p.Privacy.NoiseFamily, p.Privacy.Budget.Epsilon = complete, family, 0.3
+			if family == evaluate.LaplaceNoise {
+				p.Privacy.Budget.Delta = 0
+			}
+			plans[family] = must(evaluate.DPIS{}.Plan(p))
+		}
 		for range releases {
 			d := bandit(rng, persons)
-			for _, family := range []evaluate.NoiseFamily{evaluate.LaplaceNoise, evaluate.GaussianNoise} {
-				p := banditPublic(t, persons, adjacency, policy.Logged{})
-				p.Complete, p.Privacy.NoiseFamily, p.Privacy.Budget.Epsilon = complete, family, 0.3
-				if family == evaluate.LaplaceNoise {
-					p.Privacy.Budget.Delta = 0
-				}
-				r := run(t, evaluate.DPIS{}, p, d, src)
+			for _, family := range families {
+				r := runOf(t, plans[family], d, src)
 				e := r.Answers[0].Estimate
 				widths[family] += e.Interval[1] - e.Interval[0]
 				if family == evaluate.GaussianNoise {

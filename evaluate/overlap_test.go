@@ -162,8 +162,9 @@ func TestMissingMassIsNotMadeOfNoise(t *testing.T) {
 		}{{weightsLog(persons), 0.1, 0, 4}, {half, 5, 40, 40}} {
 			told := 0
 			p.Privacy.Budget.Epsilon = c.epsilon
+			plan := must(e.Plan(p))
 			for seed := range uint64(40) {
-				for _, note := range run(t, e, p, c.log, noise.NewSeeded(seed)).Notes {
+				for _, note := range runOf(t, plan, c.log, noise.NewSeeded(seed)).Notes {
 					if strings.Contains(note, "the data say nothing about") {
 						told++
 					}

@@ -48,9 +48,10 @@ func TestRoundedProbabilitiesAreNoRefutation(t *testing.T) {
 		stated := p
 		stated.BehaviorPrecision = .01
 		held, refuted, answered := 0, 0, 0
+		with, without := must(e.Plan(stated)), must(e.Plan(p))
 		for i := range logs {
 			d := thirds(rng, 20000)
-			of := run(t, e, stated, d, src).Answers[0].Estimate.Interval
+			of := runOf(t, with, d, src).Answers[0].Estimate.Interval
 			if of[0] <= worth && worth <= of[1] {
 				held++
 			}
@@ -58,7 +59,7 @@ func TestRoundedProbabilitiesAreNoRefutation(t *testing.T) {
 				answered++
 			}
 			if i < 3 {
-				if of = run(t, e, p, d, src).Answers[0].Estimate.Interval; of[1]-of[0] == 5 {
+				if of = runOf(t, without, d, src).Answers[0].Estimate.Interval; of[1]-of[0] == 5 {
 					refuted++
 				}
 			}

@@ -55,15 +55,23 @@ func answer(t *testing.T, m evaluate.Estimator, p evaluate.Public, d *trajectory
 	return r
 }
 
+// answerOf is answer for one of many releases of a plan.
+func answerOf(t *testing.T, plan *evaluate.Plan, d *trajectory.Dataset, src *noise.Source) *evaluate.Release {
+	t.Helper()
+	r := runOf(t, plan, d, src)
+	if err := plan.Verify(r); err != nil {
+		t.Error(err)
+	}
+	return r
+}
+
 // TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision, logged or estimated, with a
 // factor for hidden circumstances and without; what was drawn at each does not. The
 // interval is the public range, and the first note says why.
 func TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision(t *testing.T) {
 	src := noise.NewSeeded(9)
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		for name, m := range map[string]evaluate.Estimator{
-			"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{Confounding: 1.2}, "dp-wis": evaluate.DPWIS{}, "dp-dr": evaluate.DPDR{}, "auto": evaluate.Auto{},
-		} {
+		for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{Confounding: 1.2}, evaluate.DPWIS{}, evaluate.DPDR{}, evaluate.Auto{}} {
 			for _, estimate := range []bool{false, true} {
 				for _, once := range []bool{false, true} {
 					p, d := trialPublic(t, adjacency), trial(1000, 1, once)
@@ -74,7 +82,7 @@ func TestAnArmDrawnOnceRefutesProbabilitiesOfEachDecision(t *testing.T) {
 					_, told := r.Answers[0].Diagnostics["weights_refuted"]
 					first := strings.HasPrefix(r.Notes[0], "The probabilities of the logged actions are wrong")
 					if whole := r.Answers[0].Estimate.Interval == [2]float64{0, 3}; told != once || first != once || once && !whole {
-						t.Errorf("%v, %s, estimated %v, drawn once %v: refuted %v, interval %v, first note %q", adjacency, name, estimate, once, told, r.Answers[0].Estimate.Interval, r.Notes[0])
+						t.Errorf("%v, %T, estimated %v, drawn once %v: refuted %v, interval %v, first note %q", adjacency, m, estimate, once, told, r.Answers[0].Estimate.Interval, r.Notes[0])
 					}
 				}
 			}
@@ -127,12 +135,14 @@ func TestParametersOfOtherMethodsAreNamed(t *testing.T) {
 // the first, to fare worse. Of 20 fewer than 15 hold with probability below 4e-5 where each does with 95%.
 func TestAnArmDrawnOnceIsCountedOnce(t *testing.T) {
 	src := noise.NewSeeded(12)
-	for name, m := range map[string]evaluate.Estimator{"dp-is": evaluate.DPIS{}, "dp-pdis": evaluate.DPPDIS{}, "dp-wis": evaluate.DPWIS{}} {
+	for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}} {
 		for _, leave := range []bool{false, true} {
-			held := 0
+			p, held := trialPublic(t, dp.ReplaceOne), 0
+			p.Behavior = &evaluate.EstimatedBehavior{Actions: 2, Once: true}
+			plan := must(m.Plan(p))
 			for seed := range uint64(20) {
-				p, d := trialPublic(t, dp.ReplaceOne), trial(1000, seed, true)
-				p.Behavior, d.BehaviorProb = &evaluate.EstimatedBehavior{Actions: 2, Once: true}, nil
+				d := trial(1000, seed, true)
+				d.BehaviorProb = nil
 				r := rand.New(rand.NewPCG(seed, 13))
 				for row, a := range d.Action {
 					chance := 0.1 + 0.8*float64(a)
@@ -144,16 +154,16 @@ func TestAnArmDrawnOnceIsCountedOnce(t *testing.T) {
 						d.Action[row], d.Reward[row] = 1-a, 0
 					}
 				}
-				release := answer(t, m, p, d, src)
+				release := answerOf(t, plan, d, src)
 				if in := release.Answers[0].Estimate.Interval; in[0] <= 2.7 && 2.7 <= in[1] {
 					held++
 				}
 				if _, told := release.Answers[0].Diagnostics["weights_refuted"]; told {
-					t.Errorf("%s, leave %v: refuted", name, leave)
+					t.Errorf("%T, leave %v: refuted", m, leave)
 				}
 			}
 			if held < 15 {
-				t.Errorf("%s, leave %v: %d of 20 intervals hold 2.7", name, leave, held)
+				t.Errorf("%T, leave %v: %d of 20 intervals hold 2.7", m, leave, held)
 			}
 		}
 	}

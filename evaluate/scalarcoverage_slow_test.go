@@ -3,7 +3,9 @@
 package evaluate_test
 
 import (
+	"maps"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -21,8 +23,8 @@ func TestDoublyRobustIntervalsCoverWithManyPersons(t *testing.T) {
 	src := noise.NewSeeded(77)
 	for seed := range sets {
 		d := chainData(t, persons, uint64(9000+seed))
-		for name, e := range estimators {
-			r := run(t, e, chainOffPolicy(t, persons, 1), d, src).Answers[0].Estimate
+		for _, name := range slices.Sorted(maps.Keys(estimators)) {
+			r := run(t, estimators[name], chainOffPolicy(t, persons, 1), d, src).Answers[0].Estimate
 			if r.Interval[0] <= truth && truth <= r.Interval[1] {
 				covered[name]++
 			}

@@ -43,7 +43,7 @@ func TestMeansOfRareOutcomesAreHeld(t *testing.T) {
 			p := banditPublic(t, int64(c.persons), adjacency, policy.Logged{})
 			p.Privacy.Budget.Epsilon = c.epsilon
 			truth, held := c.rate*c.ofRare+(1-c.rate)*c.ofMany, 0
-			rng := rand.New(rand.NewPCG(1, 2))
+			rng, plan := rand.New(rand.NewPCG(1, 2)), must(evaluate.DPIS{}.Plan(p))
 			for range logs {
 				d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
 				for i := range c.persons {
@@ -54,7 +54,7 @@ func TestMeansOfRareOutcomesAreHeld(t *testing.T) {
 					d.Reward = append(d.Reward, reward)
 					d.EpisodeStart, d.PersonStart = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1)
 				}
-				if r := run(t, evaluate.DPIS{}, p, d, src).Answers[0].Estimate; r.Interval[0] <= truth && truth <= r.Interval[1] {
+				if r := runOf(t, plan, d, src).Answers[0].Estimate; r.Interval[0] <= truth && truth <= r.Interval[1] {
 					held++
 				}
 			}

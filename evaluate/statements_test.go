@@ -72,8 +72,9 @@ func TestTrueStatementsDoNotWiden(t *testing.T) {
 					if state != nil {
 						state(&p, w)
 					}
+					plan := must(evaluate.DPWIS{}.Plan(p))
 					for seed := range releases {
-						r := run(t, evaluate.DPWIS{}, p, d, noise.NewSeeded(uint64(seed)))
+						r := runOf(t, plan, d, noise.NewSeeded(uint64(seed)))
 						e := r.Answers[0].Estimate
 						widths[k] += (e.Interval[1] - e.Interval[0]) / releases
 					}

@@ -44,8 +44,9 @@ func TestAnswersHoldTogether(t *testing.T) {
 	src, rng := noise.NewSeeded(5), rand.New(rand.NewPCG(5, 6))
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		p, held, sure := arms(t, persons, adjacency), 0, 0
+		plan := must(evaluate.DPPDIS{MaxWeight: 4, Clip: "public"}.Plan(p))
 		for range releases / 2 {
-			r := run(t, evaluate.DPPDIS{MaxWeight: 4, Clip: "public"}, p, bandit(rng, persons), src)
+			r := runOf(t, plan, bandit(rng, persons), src)
 			all, seen := true, 0
 			for _, a := range r.Answers {
 				if e := a.Estimate; e != nil {
@@ -247,7 +248,7 @@ func TestAnswersHoldWithoutLoggedProbabilities(t *testing.T) {
 		for i := range releases {
 			d := bandit(rng, persons)
 			d.BehaviorProb = nil
-			r := run(t, method, p, d, src)
+			r := runOf(t, plan, d, src)
 			all := len(r.Answers) == len(truth)+1
 			for _, a := range r.Answers[:len(truth)] {
 				e, want := a.Estimate, truth[a.Name]

@@ -77,11 +77,7 @@ func TestReleasesStateTheirUnit(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", m.Name, err)
 				}
-				src, err := noise.NewSource()
-				if err != nil {
-					t.Fatal(err)
-				}
-				release, err := ready.Run(context.Background(), receipt.None(), src)
+				release, err := ready.Run(context.Background(), receipt.None(), noise.NewSeeded(1))
 				if err != nil {
 					t.Fatalf("%s: %v", m.Name, err)
 				}

@@ -4,8 +4,10 @@ package serve_test
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -105,11 +107,11 @@ func TestAThousandHostileRequests(t *testing.T) {
 	}
 	letters := []byte("{}[]\"\\:,&*!|>%@`'\x00\xff\n\t 0.9eE-+~#?aZ")
 	for i := range 1000 {
-		for call, text := range good {
+		for _, call := range slices.Sorted(maps.Keys(good)) {
 			if i%len(good) != len(call)%len(good) {
 				continue
 			}
-			body := []byte(text)
+			body := []byte(good[call])
 			for range 1 + random.IntN(6) {
 				at := random.IntN(len(body))
 				switch random.IntN(3) {

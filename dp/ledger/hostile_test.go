@@ -199,6 +199,8 @@ func TestLinesWithoutAnEndAreRefused(t *testing.T) {
 		if _, _, err := ledger.VerifyBackup(&endless{start}); !errors.Is(err, ledger.ErrBackup) {
 			t.Errorf("backup %q: %v; want ErrBackup", start, err)
 		}
+	}
+	for _, start := range []string{"", `{"hash":"`, "\n"} {
 		if _, _, err := ledger.VerifyExport(&endless{start}); !errors.Is(err, ledger.ErrBackup) {
 			t.Errorf("export %q: %v; want ErrBackup", start, err)
 		}

@@ -5,9 +5,10 @@ import (
 	"math"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/xmath"
-	"pgregory.net/rapid"
 )
 
 // Whatever the two directions' caps weigh within the certified bounds, the four
@@ -140,7 +141,8 @@ func TestBallKeepsItsPromiseInOneDimension(t *testing.T) {
 	}
 	src := noise.NewSeeded(4)
 	e := math.Exp(epsilon)
-	for x, want := range map[float64]float64{2: e / (e + 1), -2: 1 / (e + 1), 1e308: e / (e + 1), 1: .25/(e+1) + .75*e/(e+1), 0: .5, math.Inf(1): .5} {
+	for _, of := range [][2]float64{{2, e / (e + 1)}, {-2, 1 / (e + 1)}, {1e308, e / (e + 1)}, {1, .25/(e+1) + .75*e/(e+1)}, {0, .5}, {math.Inf(1), .5}} {
+		x, want := of[0], of[1]
 		count, sum, one := 0.0, 0.0, make([]float64, 1)
 		for range n {
 			if err := b.Estimate(one, b.Randomize(nil, []float64{x}, src)); err != nil {

@@ -25,6 +25,10 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if os.Args[0] == runnerName {
+		work()
+		return
+	}
 	testscript.Main(m, map[string]func(){
 		"discreet": func() { os.Exit(Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
@@ -48,10 +52,11 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("EXAMPLES", filepath.Join(root, "examples"))
 			e.Setenv("GOGC", "400") // commands are short, and few of them need their memory again
+			e.Values[runnerName] = &runner{env: e.Vars}
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"database": server.database, "exits": exits, "follows": follows, "head": head, "race": race, "replace": replace, "sql": runSQL, "until": until, "witness": keepWitness,
+			"database": server.database, "exits": exits, "follows": follows, "head": head, "process": process, "race": race, "replace": replace, "sql": runSQL, "until": until, "witness": keepWitness,
 		},
 	})
 }
@@ -89,10 +94,23 @@ func (p *postgres) stop() {
 	}
 }
 
-// exits runs a command and wants an exit code: exits 2 discreet evaluate x.yaml.
+// exits runs a command and wants an exit code: exits 2 discreet evaluate x.yaml. One of discreet reads no standard input.
 func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 || args[1] != "discreet" {
+		process(ts, neg, args)
+		return
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	if got := ts.Value(runnerName).(*runner).run(ts, args[2:]); got != want {
+		ts.Fatalf("exit code %d; want %d", got, want)
+	}
+}
+
+// process is exits in a process of the command's own, with standard input.
+func process(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
-		ts.Fatalf("usage: exits CODE COMMAND ARGS...")
+		ts.Fatalf("usage: exits CODE COMMAND ARGS..., process CODE COMMAND ARGS...")
 	}
 	want, err := strconv.Atoi(args[0])
 	ts.Check(err)

@@ -13,6 +13,8 @@ func auditMutants() []mutant {
 	return []mutant{
 		{name: "audit: noise shared out among coordinates", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-refine_replace_one",
 			edits: edits{{"(*VectorSum, error) {\n\tgrid, err := newLattice(clip, clip*noiseMultiplier, dim)", "(*VectorSum, error) {\n\tgrid, err := newLattice(clip, clip*noiseMultiplier/math.Sqrt(float64(dim)), dim)"}, {"\n)\n\n// VectorSum releases", "\n\t\"math\"\n)\n\n// VectorSum releases"}}},
+		{name: "audit: runs of a plan without its parts", in: stand, run: "AsManyPersonsAsAPlanNeeds",
+			edits: edits{{"if len(lacking(whole, plan)) == 0 {", "if true {"}}},
 		{name: "audit: sums are clipped after the noise", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-wis_replace_one",
 			edits: edits{{"if sum := x + z; sum > 1 {", "if sum := x + z; sum < 0 {"}, {"p.place(min(x, 1), min(z, 1))", "p.place(x, z)"}, {"o := max(1-x-z, 0)", "o := 1 - x - z"},
 				{"noisy[i] /= unit", "noisy[i] = min(max(noisy[i]/unit, -float64(p.total.persons)), float64(p.total.persons))"}}},

@@ -53,10 +53,43 @@ func MillsDifference(x, h float64) float64 {
 	// negative) and 41!/t^42.
 	sum, half := 0.0, h/2
 	mid := x + half
+	const n = len(legendreNodes)
+	var at, value [2 * n]float64 // ascending
 	for i, node := range legendreNodes {
-		sum += legendreWeights[i] * (MillsComplement(mid-half*node) + MillsComplement(mid+half*node))
+		at[n-1-i], at[n+i] = mid-half*node, mid+half*node
+	}
+	millsComplements(&value, &at)
+	for i, weight := range legendreWeights {
+		sum += weight * (value[n-1-i] + value[n+i])
 	}
 	return half * sum
+}
+
+// millsComplements sets dst to MillsComplement of finite x in ascending order. The continued fractions
+// advance together: within one each division waits for the one before.
+func millsComplements(dst, x *[2 * len(legendreNodes)]float64) {
+	first := 0
+	for ; first < len(x) && x[first] < seriesLimit; first++ {
+		dst[first] = MillsComplement(x[first])
+	}
+	if first == len(x) {
+		return
+	}
+	begun, next := first, millsLevels(x[first])
+	for n := next; n >= 1; n-- {
+		for begun < len(x) && next >= n {
+			dst[begun] = millsClosing(x[begun], n)
+			if begun++; begun < len(x) {
+				next = millsLevels(x[begun])
+			}
+		}
+		for i, k := range dst[first:begun] {
+			dst[first+i] = float64(n) / (x[first+i] + k)
+		}
+	}
+	for i, k := range dst[first:] {
+		dst[first+i] = k / (x[first+i] + k)
+	}
 }
 
 // millsSeries is e^(x^2/2) sqrt(pi/2) minus the sum of x^(2k+1)/(2k+1)!!.
@@ -74,12 +107,18 @@ func millsSeries(x float64) float64 {
 // level n leaves about exp(-2 x sqrt(2 n)) near 1 and n!/x^(2n) far out, less
 // what the closing value, the fixed point of the last level, recovers.
 func millsTail(x float64) float64 {
-	n := int(225/(x*x)) + 20
-	k := 2 * float64(n+1) / (x + math.Sqrt(x*x+4*float64(n+1)))
+	n := millsLevels(x)
+	k := millsClosing(x, n)
 	for ; n >= 1; n-- {
 		k = float64(n) / (x + k)
 	}
 	return k
+}
+
+func millsLevels(x float64) int { return int(225/(x*x)) + 20 }
+
+func millsClosing(x float64, n int) float64 {
+	return 2 * float64(n+1) / (x + math.Sqrt(x*x+4*float64(n+1)))
 }
 
 // halfSquare returns x^2/2 as h + l, exactly away from over- and underflow.

@@ -130,8 +130,8 @@ func TestTheAccountedRateIsThatOfTheSampler(t *testing.T) {
 }
 
 func TestPickingAllocatesNothing(t *testing.T) {
-	src := noise.NewSeeded(1)
 	for name, pick := range map[string]picker{"one": uniform(1000, 1), "uniform": uniform(1000, 50), "poisson": poisson(1000, 20)} {
+		src := noise.NewSeeded(1)
 		for range 200 {
 			pick(src)
 		}

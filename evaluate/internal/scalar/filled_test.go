@@ -16,12 +16,15 @@ func TestFilledIsDoublyRobust(t *testing.T) {
 	const persons = 20000
 	p := facts.Public{Persons: persons, Adjacency: dp.ReplaceOne, Returns: facts.Range{Min: -1, Max: 3}}
 	src := noise.NewSeeded(3)
-	for name, c := range map[string]struct{ weight, baseline, want float64 }{
-		"right weights":            {2, -1, -1 + 4*0.7},
-		"another baseline":         {2, 2.5, -1 + 4*0.7},
-		"no weights":               {0, 2.5, 2.5},
-		"half of them, right":      {1, -1 + 4*0.7, -1 + 4*0.7},
-		"baseline beyond a return": {0, 9, 3},
+	for _, c := range []struct {
+		name                   string
+		weight, baseline, want float64
+	}{
+		{"right weights", 2, -1, -1 + 4*0.7},
+		{"another baseline", 2, 2.5, -1 + 4*0.7},
+		{"no weights", 0, 2.5, 2.5},
+		{"half of them, right", 1, -1 + 4*0.7, -1 + 4*0.7},
+		{"baseline beyond a return", 0, 9, 3},
 	} {
 		// Every other person has the weight, and returns of .7 of the range.
 		x, z := make([]float64, persons), make([]float64, persons)
@@ -37,11 +40,11 @@ func TestFilledIsDoublyRobust(t *testing.T) {
 			t.Fatal(err)
 		}
 		if math.Abs(e.Value-c.want) > 0.02 || e.Value < e.Interval[0] || e.Value > e.Interval[1] {
-			t.Errorf("%s: value %v in %v; want %v", name, e.Value, e.Interval, c.want)
+			t.Errorf("%s: value %v in %v; want %v", c.name, e.Value, e.Interval, c.want)
 		}
 		again, err := d.Again(e)
 		if err != nil || again.Value != e.Value || again.Interval != e.Interval {
-			t.Errorf("%s: again %+v, %v", name, again, err)
+			t.Errorf("%s: again %+v, %v", c.name, again, err)
 		}
 	}
 }

@@ -2,6 +2,8 @@ package truthbench_test
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -44,7 +46,8 @@ func TestIntervalsHoldUnderConfounding(t *testing.T) {
 	src := noise.NewSeeded(18)
 	for _, p := range truthbench.ConfoundedProblems()[:hiddenProblems] {
 		for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-			for name, method := range allowing {
+			for _, name := range slices.Sorted(maps.Keys(allowing)) {
+				method := allowing[name]
 				public := p.Public(1000, 5, adjacency)
 				held, width := hold(t, method(p.Factor), p, public, hiddenLogs, src)
 				plain, narrow := hold(t, method(1), p, public, hiddenLogs, src)

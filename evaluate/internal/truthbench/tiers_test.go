@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -35,8 +36,8 @@ func TestUnguardedIntervalsHoldOnTheBench(t *testing.T) {
 				}
 				public.Features, methods["dp-fqe"] = f, evaluate.DPFQE{}
 			}
-			for name, method := range methods {
-				plan, err := method.Plan(public)
+			for _, name := range slices.Sorted(maps.Keys(methods)) {
+				plan, err := methods[name].Plan(public)
 				if err != nil {
 					t.Fatal(err)
 				}

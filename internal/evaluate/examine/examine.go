@@ -1,11 +1,13 @@
 package examine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -194,11 +196,12 @@ func (j *Job) tell(format string, args ...any) {
 	}
 }
 
-// enough finds a small number of persons whose plan there is and has the event of the whole
-// one, by factors of eight: where noise depends on their number, runs are of all, as long as these
-// are not too many.
+// enough finds a small number of persons whose plan there is and has the event and the parts of
+// the whole one, by factors of eight: where noise depends on their number, runs are of all, as long
+// as these are not too many. If none has all parts, runs are of the fewest with the event.
 func (j *Job) enough(whole *evaluate.Plan) error {
 	var first error
+	var withEvent int64
 	for n := int64(few); ; n *= 8 {
 		j.persons = min(n, j.Public.Persons)
 		if j.persons > few && float64(j.persons)*float64(j.Public.Horizon) > rowsWhole {
@@ -206,7 +209,10 @@ func (j *Job) enough(whole *evaluate.Plan) error {
 		}
 		plan, err := j.Estimator.Plan(j.small())
 		if err == nil && reflect.DeepEqual(plan.Event, whole.Event) {
-			return nil
+			if len(lacking(whole, plan)) == 0 {
+				return nil
+			}
+			withEvent = cmp.Or(withEvent, j.persons)
 		}
 		if first == nil {
 			first = err
@@ -215,11 +221,25 @@ func (j *Job) enough(whole *evaluate.Plan) error {
 			break
 		}
 	}
+	if j.persons = withEvent; j.persons > 0 {
+		return nil
+	}
 	j.persons = min(few, j.Public.Persons)
 	if first != nil {
 		return fmt.Errorf("%w: %d persons are too many to run, and of the plan for %d: %w", ErrJob, j.Public.Persons, j.persons, first)
 	}
 	return nil
+}
+
+// lacking names the facts of a plan that another does not tell.
+func lacking(whole, plan *evaluate.Plan) (names []string) {
+	for name := range whole.Facts {
+		if _, ok := plan.Facts[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // small are the facts with the persons who take part in runs.

@@ -9,8 +9,9 @@ import (
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
-// Where few persons have no plan, runs are of eight times as many until one has the event of the whole plan: too many to run is
-// only what needs more.
+// Where few persons have no plan, or one without a part of the whole plan (here the model of what follows an action, which noise
+// would hide), runs are of eight times as many until one has its event and parts: too many to run is only what needs more. Without
+// a model rules are learned of recorded probabilities, and what the runs did not look at is named.
 func TestRunsAreOfAsManyPersonsAsAPlanNeeds(t *testing.T) {
 	states, err := feature.NewTabular(2, "obs_state")
 	if err != nil {
@@ -20,18 +21,35 @@ func TestRunsAreOfAsManyPersonsAsAPlanNeeds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for epsilon, want := range map[float64]int64{50: 48, 1: 384, 0.1: 3072, 0.01: 0} {
+	estimated := &evaluate.EstimatedBehavior{States: 2, Column: "obs_state", Actions: 2}
+	for _, c := range []struct {
+		behavior *evaluate.EstimatedBehavior
+		epsilon  float64
+		want     int64
+		lacking  int
+	}{
+		{estimated, 50, 48, 0}, {estimated, 1, 384, 0}, {estimated, 0.1, 3072, 0}, {estimated, 0.01, 0, 0},
+		{nil, 50, 48, 0}, {nil, 1, 3072, 0}, {nil, 0.1, few, 1},
+	} {
 		j := Job{Estimator: evaluate.DPLearn{}, Public: evaluate.Public{
 			Persons: 100_000, Gamma: 1, Horizon: 3, Episodes: 1, Reward: evaluate.Range{Min: 0, Max: 1}, Features: states, Target: two,
-			Behavior: &evaluate.EstimatedBehavior{States: 2, Column: "obs_state", Actions: 2},
-			Privacy:  &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: epsilon, Delta: 1e-6}},
+			Behavior: c.behavior,
+			Privacy:  &evaluate.Privacy{Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: c.epsilon, Delta: 1e-6}},
 		}}
 		whole, err := j.Estimator.Plan(j.Public)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := j.enough(whole); (err != nil) != (want == 0) || err == nil && j.persons != want {
-			t.Errorf("epsilon %v: %d persons, %v; want %d", epsilon, j.persons, err, want)
+		err = j.enough(whole)
+		if (err != nil) != (c.want == 0) || err == nil && j.persons != c.want {
+			t.Errorf("%+v: %d persons, %v", c, j.persons, err)
+		}
+		if err != nil {
+			continue
+		}
+		plan, err := j.Estimator.Plan(j.small())
+		if err != nil || len(lacking(whole, plan)) != c.lacking {
+			t.Errorf("%+v: %v is not in the plan, %v", c, lacking(whole, plan), err)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -106,6 +107,9 @@ func (j *Job) missing(plan *evaluate.Plan, s *subject) []string {
 		"running time, memory and messages to the curator",
 		"what is added to the release that the plan makes: notes about the data, the ledger's entry, the signature",
 		"the quality of the system's entropy (only that two sources of it differ)",
+	}
+	if names := lacking(plan, s.plan); len(names) > 0 {
+		out = append(out, fmt.Sprintf("what the plan has for all persons, and not for the %d of the runs: %s", j.persons, strings.Join(names, ", ")))
 	}
 	if s.joins {
 		out = append(out, "shards: how sums are sent, added up and stored (noise was drawn for the sums of one process)")

@@ -102,8 +102,8 @@ func TestAWalkThroughPartsSeesTheSampleOfAll(t *testing.T) {
 		}
 		return nil
 	}
-	for times, of := range map[float64]*value.Samples{1: samples, 2: &doubled} {
-		walk := of.Walk()
+	for i, of := range []*value.Samples{samples, &doubled} {
+		times, walk := float64(i+1), of.Walk()
 		for range 3 * persons {
 			person := rng.IntN(persons)
 			s, p := walk.At(person)

@@ -44,13 +44,14 @@ func TestScoresAreThoseOfTheClosedForm(t *testing.T) {
 	total := 0.0
 	for taste := 0.0; taste < 360; taste += 45 {
 		env, rng, obs := newEnv(t, taste), rand.New(rand.NewPCG(uint64(taste), 1)), make([]float64, 2)
-		for name, c := range map[string]struct {
+		for _, c := range []struct {
+			name   string
 			choose func() int
 			want   float64
 		}{
-			"uniform":        {func() int { return rng.IntN(bandit.Actions) }, 8},
-			"the first item": {func() int { return 0 }, 20 * (.4 + .35*math.Cos(taste*math.Pi/180)*near)},
-			"the nearest":    {func() int { return nearest(obs) }, math.NaN()},
+			{"uniform", func() int { return rng.IntN(bandit.Actions) }, 8},
+			{"the first item", func() int { return 0 }, 20 * (.4 + .35*math.Cos(taste*math.Pi/180)*near)},
+			{"the nearest", func() int { return nearest(obs) }, math.NaN()},
 		} {
 			sum := 0.0
 			for range people {
@@ -67,12 +68,12 @@ func TestScoresAreThoseOfTheClosedForm(t *testing.T) {
 				}
 			}
 			mean := sum / people
-			if name == "the nearest" {
+			if c.name == "the nearest" {
 				total += mean / 8
 				continue
 			}
 			if tolerance := 6 * 2.3 / math.Sqrt(people); math.Abs(mean-c.want) > tolerance {
-				t.Errorf("taste %v, %s: %v clicks; want %v within %v", taste, name, mean, c.want, tolerance)
+				t.Errorf("taste %v, %s: %v clicks; want %v within %v", taste, c.name, mean, c.want, tolerance)
 			}
 		}
 	}
