@@ -104,15 +104,16 @@ func collect(ctx context.Context, l *ledger.Ledger) (*shownLedger, error) {
 	if err != nil {
 		return nil, err
 	}
+	delta := sum.Budget.Delta - sum.Config.Reserve.Delta // at which spending is stated too
 	s := &shownLedger{
 		Schema: "discreet/ledger/v1", Config: sum.Config, Head: sum.Head, Budget: sum.Budget, Spent: sum.Spent,
-		Left: newAllowance(sum.Left, sum.Budget.Delta-sum.Config.Reserve.Delta), Charges: sum.Charges, Analysts: []shownAnalyst{},
+		Left: newAllowance(sum.Left, delta), Charges: sum.Charges, Analysts: []shownAnalyst{},
 		Pending: sum.Pending, PendingCount: sum.PendingCount, Contract: sum.Contract, FailedChecks: sum.FailedChecks, Witnesses: sum.Witnesses, Warnings: sum.Warnings,
 	}
 	for _, a := range sum.Analysts {
-		shown := shownAnalyst{Analyst: a.Analyst, Charges: a.Charges, Spent: a.Spent, Share: a.Share, buys: largest(sum.Left, sum.Budget.Delta)}
+		shown := shownAnalyst{Analyst: a.Analyst, Charges: a.Charges, Spent: a.Spent, Share: a.Share, buys: largest(sum.Left, delta)}
 		if a.Left != nil {
-			shown.buys = largest(shareWithin(*a.Left, sum.Left), sum.Budget.Delta)
+			shown.buys = largest(shareWithin(*a.Left, sum.Left), delta)
 			left := newAllowance(*a.Left, 0) // the share's reserve is not known here
 			shown.Left = &left
 		}

@@ -51,8 +51,11 @@ def test_without_noise_it_is_the_difference_in_means(visits: pd.DataFrame) -> No
 def test_a_separator_is_of_logs(tmp_path: Any) -> None:
     path = tmp_path / "visits.csv"
     path.write_text("who;arm;y\n1;A;1\n2;B;0\n")
+    question = asked(pd.read_csv(path, sep=";")).replace(table=str(path))
     with pytest.raises(dt.InputError, match=r"semicolon; if that separates the fields, give logs\(separator=...\)"):
-        dt.experiment(str(path), person="who", outcome="y", outcome_range=(0, 1), arm="arm", arms=["A", "B"], control="A", persons=2, **EXACT).evaluate()
+        question.evaluate()
+    logs = dt.logs(str(path), person="who", reward="y", observations=[], one_row_episodes=True, separator=";")
+    assert question.replace(table=logs, person=None, outcome=None).check()["persons"] == 2
 
 
 def test_a_covariate_narrows_as_cuped_does(visits: pd.DataFrame) -> None:
