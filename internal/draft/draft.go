@@ -200,7 +200,7 @@ func (d *draft) steps() {
 }
 
 // person is how columns that name the person may be called.
-var person = regexp.MustCompile(`(?i)patient|subject|person|participant|customer|client|user|^mrn$`)
+var person = regexp.MustCompile(`(?i)patient|subject|person|participant|customer|client|user|^mrn$|^uid$`)
 
 // unknownRows tells whether nothing says what a row is.
 func (d *draft) unknownRows() bool { return !d.has("episode_id") && !d.has("step") }
@@ -216,7 +216,11 @@ var probability = regexp.MustCompile(`(?i)^p_|_p$|prob|propensity`)
 func (d *draft) behavior() {
 	if d.given(behavior) {
 		if b := d.open(behavior); b != none {
-			d.line("  behavior: %s    # where the probabilities of the logged actions come from", b)
+			from := "where the probabilities of the logged actions come from"
+			if strings.HasPrefix(b, "{kind: estimate") {
+				from = "in one cell: alike for all decisions; where they depended on a column, give column and states too (docs/configuration.md)"
+			}
+			d.line("  behavior: %s    # %s", b, from)
 		}
 		return
 	}
