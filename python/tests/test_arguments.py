@@ -317,3 +317,19 @@ def test_each_method_of_several_is_a_row(trial: dt.Logs, tmp_path: Path) -> None
     again = private.replace(methods=["dp-is", "dp-wis"]).estimates(ledger=ledger, key="both")
     assert [r.raw for r in paid.values()] == [r.raw for r in again.values()]
     assert ledger.state()["charges"] == 2
+
+
+def test_a_file_of_outcomes_is_no_frame(tmp_path: Path) -> None:
+    path = tmp_path / "status.csv"
+    path.write_text("unit_id,status\na,1\n")
+    rows = {"unit_id": ["a"], "action": [1], "behavior_prob": [0.5]}
+    logs = dt.logs(
+        rows,
+        person="unit_id",
+        behavior="logged",
+        one_row_episodes=True,
+        outcome={"path": str(path), "by": "unit_id", "column": "state"},
+    )
+    question = dt.Question(logs, CONSTANT, persons=1, gamma=1, reward=(0, 1), horizon=1, method="is", privacy="none")
+    with pytest.raises(dt.InputError, match=r'status.csv: state: the file has no such column, .*outcome={"column"}'):
+        question.evaluate()

@@ -184,7 +184,8 @@ def experiment(
     person, outcome
         The columns that say whose a row is and what came of it; logs have them already.
     outcome_range
-        The public range of a person's outcome. What lies beyond it counts as its end.
+        The public range of a person's outcome: of the sum, or the mean, of several rows. What lies beyond it counts as
+        its end.
     arm, arms
         The column of the arm, and all values that are arms: a list, or a mapping of names to values.
     control

@@ -56,9 +56,10 @@ def in_python(text: str, *, frame: bool) -> str:
     str
     """
     if frame:
+        if "/dev/stdin: " in text:  # and no file of outcomes
+            text = text.replace("the file has no such column", "the frame has no such column")
         text = re.sub(r"/dev/stdin:(?=\d)", "row ", text)
         text = text.replace("/dev/stdin: ", "").replace("/dev/stdin", "the frame")
-        text = text.replace("the file has no such column", "the frame has no such column")
     text = _FILE.sub(r"\1", _PATH.sub("", text))
     text = re.sub(r"(\w+)\.policy\.json", r"the policy \1", text)
     text = _HEADS.sub("", text)
@@ -75,6 +76,7 @@ def in_python(text: str, *, frame: bool) -> str:
     text = text.replace("name it in data.separator", "give logs(separator=...)")
     text = text.replace("in Outline.Columns", "in columns=").replace("MayFail", "may_fail=")
     text = text.replace("Contribution fails", "contribution fails").replace("it panics: ", "it raises: ")
+    text = re.sub(r"\bdata\.outcome\.(column|present|absent)\b", r'outcome={"\1"}', text)
     if "data.outcome" in text:  # of discreet.survival
         text = text.replace("an event that data.outcome does not list", "an event that causes and censored do not list")
         text = text.replace("problem.records is complete", "complete=True is given")

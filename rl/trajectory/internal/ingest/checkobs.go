@@ -61,7 +61,7 @@ func (c *checker) notFinite(row int, column string, v float64) {
 		if c.s.o.Steps.Date == "iso" {
 			zone = "; iso_zone for times with Z or an offset"
 		}
-		c.fault(row, column, "is not a date of the form "+c.s.o.Steps.Form(), "correct the form (data.steps.format"+zone+"), or the row", trajectory.ErrValue)
+		c.fault(row, column, "is not a date of the form "+c.s.o.Steps.Form(), "correct the form (data.steps.format, such as \"%d.%m.%Y %H:%M\""+zone+"), or the row", trajectory.ErrValue)
 	default:
 		c.fault(row, column, "is not in the column's vocabulary", "add the value where the column's are listed (data.actions, data.encode, data.outcome, by) if it is one that may occur, or mend the row", trajectory.ErrValue)
 	}
