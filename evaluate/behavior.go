@@ -184,6 +184,19 @@ type propensities interface {
 	recorded(e *scalar.Estimate) (any, error)
 }
 
+// checkActions refuses actions, in complete records, that no estimate of probabilities counts.
+func (p Public) checkActions(d *trajectory.Dataset, from, to int) error {
+	if !p.estimates() || len(d.Action) == 0 {
+		return nil
+	}
+	for _, a := range d.Action[d.EpisodeStart[from]:d.EpisodeStart[to]] {
+		if int(a) >= p.Behavior.Actions {
+			return fmt.Errorf("%w: problem.records is complete, and action %d is beyond the %d of data.behavior, numbered from 0; mend the data, state all actions, or leave the key out", ErrData, a, p.Behavior.Actions)
+		}
+	}
+	return nil
+}
+
 // counted are probabilities from counts.
 type counted struct{ scalar.Behavior }
 

@@ -204,3 +204,21 @@ func throughJSON(t testing.TB, r *evaluate.Release) *evaluate.Release {
 	}
 	return &out
 }
+
+// An action beyond those that are stated is another one's by mistake: a policy that knows nothing of it passes it over, and
+// complete records have none, of one decision and of several.
+func TestCompleteRecordsHaveNoActionBeyondTheStated(t *testing.T) {
+	for _, horizon := range []int{1, 3} {
+		w := random("of an action too many", 3, 2, horizon, 4).unrecorded(2)
+		for _, complete := range []bool{false, true} {
+			p := w.withheld(8000, 2)
+			p.Target, p.Complete = constantPolicies(2)[1], complete
+			d := bare(w.draw(8000, 1))
+			d.Action[len(d.Action)-1] = 2
+			_, err := must(evaluate.DPPDIS{}.Plan(p)).Check(t.Context(), d)
+			if (err != nil) != complete || complete && !strings.Contains(err.Error(), "action 2 is beyond the 2") {
+				t.Errorf("%d decisions, complete %t: %v", horizon, complete, err)
+			}
+		}
+	}
+}

@@ -299,11 +299,11 @@ func (p Public) episodesNote() []string {
 	return []string{"A person may have several episodes and counts with their mean. This equals the value per episode only if how many episodes a person has is unrelated to their outcomes. If people stop after a success, come back after a failure, or have a later episode that the horizon cuts short, it is a different number, and the interval does not allow for the difference. With problem.episodes: 1 only first episodes count."}
 }
 
-// leftAlike is the public fact of limits that suppose it of those who are left out.
+// leftAlike is the public fact of limits that suppose it of decisions that are lost.
 const leftAlike = "alike"
 
 // estimated adds how the probabilities of logged actions are estimated, where they are, and first what their
-// limits suppose of those who are left out.
+// limits suppose of decisions that are lost.
 func (s *summary) estimated(p Public) {
 	if !p.estimates() {
 		return
@@ -313,7 +313,7 @@ func (s *summary) estimated(p Public) {
 		return
 	}
 	s.facts["left_out"] = leftAlike
-	s.heading = append(s.heading, p.words("Supposes that persons whose records cannot be used took actions as those of their cell did whose records can. If most of them took one action, the interval is wrong, and nothing in this release shows it; problem.records: complete states that there are none."))
+	s.heading = append(s.heading, "Supposes that decisions that are missing or cannot be used were made as the others of their cell. If most were of one action, the interval is wrong, and nothing in this release shows it; problem.records: complete states that there are none.")
 }
 
 // behaviorNotes say how the probabilities of logged actions are estimated.
