@@ -143,8 +143,9 @@ func (m DPIS) formed(method string, p Public, of vouched) (own quantities, f for
 	return own, f, err
 }
 
-// toldApart is how many times as wide as another an interval is surely wider by its forecast.
-const toldApart = 1.1
+// toldApart is how many times as wide as another an interval is surely wider by its forecast, which is too
+// wide where noise lets a cap be chosen.
+const toldApart = 1.4
 
 // quantities are all answers with what they cost.
 type quantities struct {

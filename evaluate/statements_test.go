@@ -139,3 +139,39 @@ func TestALongDesignDoesNotWiden(t *testing.T) {
 		}
 	}
 }
+
+// Over five and six decisions a design does not widen what tells a policy from the logged one where noise lets weights be cut.
+func TestADesignDoesNotWidenANoisyDifference(t *testing.T) {
+	const persons, logs = 2000, 6
+	for _, c := range []struct {
+		seed    uint64
+		horizon int
+	}{{2, 6}, {4, 5}, {5, 6}} {
+		w := random("of five states", 5, 2, c.horizon, c.seed+20).unrecorded(c.seed)
+		var logged, probs []float64
+		for s, drawn := range w.logs {
+			first := drawn[0] + 0.3*drawn[1]
+			if (int(c.seed)+s)%2 == 0 {
+				first = 0.7 * drawn[0]
+			}
+			logged, probs = append(logged, drawn...), append(probs, first, 1-first)
+		}
+		drawn, table := must(policy.NewTable(logged, 2, "obs_state")), must(policy.NewTable(probs, 2, "obs_state"))
+		var widths [2]float64
+		for k := range widths {
+			p := w.public(persons, 1)
+			p.Target, p.Design = nil, nil
+			p.Targets = &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "new", Policy: table}, {Name: "logged", Policy: policy.Logged{}}}, Contrasts: [][2]string{{"new", "logged"}}}
+			if k == 1 {
+				p.Design, p.Targets.Drawn = evaluate.NewDesign(drawn, true, table), drawn
+			}
+			for log := range uint64(logs) {
+				_, r := released(t, evaluate.DPPDIS{}, p, w.draw(persons, log+9), log)
+				widths[k] += (r.Answers[0].Estimate.Interval[1] - r.Answers[0].Estimate.Interval[0]) / logs
+			}
+		}
+		if t.Logf("%d decisions: %.3g with the design, %.3g without", c.horizon, widths[1], widths[0]); widths[1] > widths[0] {
+			t.Errorf("%d decisions: a design makes the mean width %.3g of %.3g", c.horizon, widths[1], widths[0])
+		}
+	}
+}

@@ -14,6 +14,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"case halves[3] >= with,", "case halves[3] >= 10*with,"}}},
 		{name: "differences of weights whatever a design makes expect of them", in: "evaluate", by: "evaluate/internal/truthbench", run: "ADesignDoesNotWiden",
 			edits: edits{{"apart > toldApart*both", "apart > 100*toldApart*both"}}},
+		{name: "forecasts of differences that are taken at their word", in: "evaluate", run: "NoisyDifference",
+			edits: edits{{"const toldApart = 1.4", "const toldApart = 1.1"}}},
 		{name: "questions that differ in their noise share a cap", in: "evaluate", run: "AsIfNamed",
 			edits: edits{{"t := *q.policies", "t := q.policies"}, {"	q.policies = &t\n", ""}}},
 		{name: "whoever's group cannot be read is in no interval", in: "evaluate", by: ".", run: "WhoIsMissingByOutcome",
