@@ -8,6 +8,8 @@ func wordsMutants() []mutant {
 	return []mutant{
 		{name: "names: the target's column takes another's name", in: "rl/trajectory", run: "Options",
 			edits: edits{{"name == canon.TargetProb && other != \"\"", "name == canon.TargetProb && other == \"-\""}}},
+		{name: "faults: counted in the order of rows", in: ingest, by: "rl/trajectory/file", run: "KindsOfFaults",
+			edits: edits{{"Kinds: f.tally(), Total", "Kinds: f.kinds, Total"}}},
 		{name: "words: one that is not listed is read as one that is", in: ingest, run: "FaultsOfRows",
 			edits: edits{{"if c, ok := codes[string(key)]; ok {\n\t\t\treturn c\n\t\t}\n\t\treturn rest", "_ = rest\n\t\treturn codes[string(key)]"}}},
 		{name: "words: the vocabulary is learned from the data", in: ingest, run: "FaultsOfRows",

@@ -10,8 +10,7 @@ import (
 type FaultsError struct {
 	// First are the first faults, at least one, in the order of files and rows.
 	First []*InputError
-	// Kinds counts all faults, in the order in which the kinds were met: rows are read in
-	// batches, and a batch column by column.
+	// Kinds counts all faults, the most frequent kind first.
 	Kinds []FaultKind
 	// Total is the number of all faults.
 	Total int

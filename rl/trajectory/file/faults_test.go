@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -161,5 +162,29 @@ func TestFaultsThatFollowFromOthersAreNotTold(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// How many faults there are of each kind is told alike in whatever order rows come, the most frequent kind first.
+func TestKindsOfFaultsAreToldAlike(t *testing.T) {
+	bad := []string{"u1,e1,,1\n", "u2,e2,1,\n", "u3,e3,0.5,1\n", "u4,e4,,1\n"}
+	var told []trajectory.FaultKind
+	for k := range bad {
+		path := filepath.Join(t.TempDir(), "log.csv")
+		text := "unit_id,episode_id,action,reward\n" + strings.Join(slices.Concat(bad[k:], bad[:k]), "")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, _, err := file.Read(t.Context(), []string{path}, "csv", trajectory.Options{Need: trajectory.Action, Unit: trajectory.UnitPerson, Faults: 1})
+		var several *trajectory.FaultsError
+		if !errors.As(err, &several) || len(several.Kinds) != 3 || several.Kinds[0].What != "is missing" || several.Kinds[0].Faults != 2 {
+			t.Fatalf("%v", err)
+		}
+		if told == nil {
+			told = several.Kinds
+		}
+		if !slices.Equal(told, several.Kinds) {
+			t.Errorf("%v, and in another order of rows %v", told, several.Kinds)
+		}
 	}
 }

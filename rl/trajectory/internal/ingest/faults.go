@@ -121,6 +121,13 @@ func rowWords(row int) string {
 	return fmt.Sprintf("%d, element %d,", record, element)
 }
 
+// tally is how many there are of each kind, whatever the order in which rows were looked at.
+func (f *faults) tally() []trajectory.FaultKind {
+	return slices.SortedFunc(slices.Values(f.kinds), func(a, b trajectory.FaultKind) int {
+		return cmp.Or(cmp.Compare(b.Faults, a.Faults), cmp.Compare(a.Column, b.Column), cmp.Compare(a.What, b.What))
+	})
+}
+
 // err is all that was found: nil, the one fault, or a [trajectory.FaultsError].
 func (f *faults) err() error {
 	switch {
@@ -129,7 +136,7 @@ func (f *faults) err() error {
 	case f.total == 1 || f.one:
 		return f.kept[0]
 	}
-	return &trajectory.FaultsError{First: f.kept, Kinds: f.kinds, Total: f.total}
+	return &trajectory.FaultsError{First: f.kept, Kinds: f.tally(), Total: f.total}
 }
 
 func (p place) before(q place) bool {

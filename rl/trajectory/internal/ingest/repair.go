@@ -72,7 +72,7 @@ func (s *Stream) clip(rewards []float64) {
 // Repaired counts what was repaired so far. It is private, for the curator alone.
 func (s *Stream) Repaired() trajectory.Repaired {
 	r := s.repaired
-	r.First, r.Kinds = s.violations.kept, s.violations.kinds
+	r.First, r.Kinds = s.violations.kept, s.violations.tally()
 	return r
 }
 
