@@ -185,12 +185,9 @@ type propensities interface {
 }
 
 // checkActions refuses actions, in complete records, that no estimate of probabilities counts.
-func (p Public) checkActions(d *trajectory.Dataset, from, to int) error {
-	if !p.estimates() || len(d.Action) == 0 {
-		return nil
-	}
-	for _, a := range d.Action[d.EpisodeStart[from]:d.EpisodeStart[to]] {
-		if int(a) >= p.Behavior.Actions {
+func (p Public) checkActions(d *trajectory.Dataset) error {
+	for _, a := range d.Action {
+		if p.Complete && int(a) >= p.Behavior.Actions {
 			return fmt.Errorf("%w: problem.records is complete, and action %d is beyond the %d of data.behavior, numbered from 0; mend the data, state all actions, or leave the key out", ErrData, a, p.Behavior.Actions)
 		}
 	}
@@ -203,8 +200,10 @@ type counted struct{ scalar.Behavior }
 func (c counted) size() int { return c.Cells * c.Actions }
 
 func (c counted) check(d *trajectory.Dataset, p Public) error {
-	_, err := p.Behavior.visits(d.Nobody())
-	return err
+	if _, err := p.Behavior.visits(d.Nobody()); err != nil {
+		return err
+	}
+	return p.checkActions(d)
 }
 
 func (c counted) pay(all value.Persons, p Public, paid *scalar.Estimate, src *noise.Source) (err error) {
@@ -248,8 +247,10 @@ type regressed struct{ scalar.Logistic }
 func (r regressed) size() int { return r.Size() }
 
 func (r regressed) check(d *trajectory.Dataset, p Public) error {
-	_, err := p.Behavior.choices(d.Nobody(), p.Features)
-	return err
+	if _, err := p.Behavior.choices(d.Nobody(), p.Features); err != nil {
+		return err
+	}
+	return p.checkActions(d)
 }
 
 func (r regressed) pay(all value.Persons, p Public, paid *scalar.Estimate, src *noise.Source) (err error) {

@@ -361,9 +361,6 @@ func (p Public) checkComplete(d *trajectory.Dataset, person int) error {
 	if from == to || d.Counted(person) > to-from {
 		return fmt.Errorf("%w: problem.records is complete, and the data have no decision of %s, or an episode was left out; mend the data, or leave the key out", ErrData, p.unit().Words("a person"))
 	}
-	if err := p.checkActions(d, from, to); err != nil {
-		return err
-	}
 	for e := from; e < to && p.Outcome == nil; e++ { // of an outcome the end is what is asked for
 		if int64(d.EpisodeStart[e+1]-d.EpisodeStart[e]) >= p.decisions() || d.Ended(e) {
 			continue

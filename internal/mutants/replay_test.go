@@ -87,7 +87,7 @@ func replayMutants() []mutant {
 		{name: "learn: unrecorded actions were certain", in: "evaluate", run: "UnrecordedDecisions",
 			edits: edits{{"q.of.behavior = q.judge.behavior", "_ = q.judge.behavior"}}},
 		{name: "estimated probabilities of complete records with other actions", in: "evaluate", run: "CompleteRecordsHave",
-			edits: edits{{"if int(a) >= p.Behavior.Actions {", "if int(a) > p.Behavior.Actions {"}}},
+			edits: edits{{"if p.Complete && int(a) >= p.Behavior.Actions {", "if p.Complete && int(a) > p.Behavior.Actions {"}}},
 		{name: "learn: a table that noise hides", in: "evaluate", run: "UnrecordedDecisions",
 			edits: edits{{"q.unrecorded && q.blur <= dimmest", "q.unrecorded"}}},
 		{name: "learn: an outlook on every second study", in: "evaluate", run: "Outlook",
