@@ -188,7 +188,7 @@ type propensities interface {
 func (p Public) checkActions(d *trajectory.Dataset) error {
 	for _, a := range d.Action {
 		if p.Complete && int(a) >= p.Behavior.Actions {
-			return fmt.Errorf("%w: problem.records is complete, and action %d is beyond the %d of data.behavior, numbered from 0; mend the data, state all actions, or leave the key out", ErrData, a, p.Behavior.Actions)
+			return fmt.Errorf("%w: problem.records is complete, and an action is beyond the %d of data.behavior, numbered from 0; mend the data, state all actions, or leave the key out", ErrData, p.Behavior.Actions)
 		}
 	}
 	return nil

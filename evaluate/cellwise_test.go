@@ -216,7 +216,7 @@ func TestCompleteRecordsHaveNoActionBeyondTheStated(t *testing.T) {
 			d := bare(w.draw(8000, 1))
 			d.Action[len(d.Action)-1] = 2
 			_, err := must(evaluate.DPPDIS{}.Plan(p)).Check(t.Context(), d)
-			if (err != nil) != complete || complete && !strings.Contains(err.Error(), "action 2 is beyond the 2") {
+			if (err != nil) != complete || complete && !strings.Contains(err.Error(), "an action is beyond the 2") {
 				t.Errorf("%d decisions, complete %t: %v", horizon, complete, err)
 			}
 		}

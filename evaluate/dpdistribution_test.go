@@ -113,9 +113,16 @@ func TestAReturnIsAtItsEndWhateverIsRounded(t *testing.T) {
 	}
 }
 
-// editsAreRefused changes the release of a text in each way, and wants its plan to notice.
-func editsAreRefused(t *testing.T, plan *evaluate.Plan, text []byte, changes map[string]func(*evaluate.Release)) {
+// editsAreRefused wants a release to be as its plan and the schema say, and that its plan notices each change of its JSON form.
+func editsAreRefused(t *testing.T, plan *evaluate.Plan, r *evaluate.Release, changes map[string]func(*evaluate.Release)) {
 	t.Helper()
+	if err := plan.Verify(r); err != nil {
+		t.Fatal(err)
+	}
+	text := must(json.Marshal(r))
+	if err := schema.Check(schema.Release, text); err != nil {
+		t.Error(err)
+	}
 	for name, change := range changes {
 		var changed evaluate.Release
 		if err := json.Unmarshal(text, &changed); err != nil {
@@ -135,17 +142,7 @@ func TestADistributionFollowsFromItsMasses(t *testing.T) {
 		p := spreadFacts(1000, 2, policy.Logged{})
 		p.Privacy.Adjacency = adjacency
 		plan, r := released(t, evaluate.DPDistribution{UpperTails: []float64{0.25}}, p, spreadData(1000), 3)
-		if err := plan.Verify(r); err != nil {
-			t.Fatal(err)
-		}
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Check(schema.Release, text); err != nil {
-			t.Error(err)
-		}
-		editsAreRefused(t, plan, text, map[string]func(*evaluate.Release){
+		editsAreRefused(t, plan, r, map[string]func(*evaluate.Release){
 			"the function": func(r *evaluate.Release) { r.Distribution.Function.Lower[3] -= 0.01 },
 			"an end":       func(r *evaluate.Release) { r.Distribution.Ends[3] += 0.01 },
 			"a quantile":   func(r *evaluate.Release) { r.Answers[1].Estimate.Interval[0] += 0.01 },

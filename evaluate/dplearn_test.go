@@ -10,7 +10,6 @@ import (
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate"
-	"github.com/discreet-rl/discreet/internal/schema"
 	"github.com/discreet-rl/discreet/rl/feature"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
@@ -69,9 +68,6 @@ func TestSeveralDecisionsAreLearned(t *testing.T) {
 func TestALearnedPolicyFollowsFromItsSums(t *testing.T) {
 	for _, w := range []trialWorld{trialWorlds()[0], trialWorlds()[3], trialWorlds()[4]} {
 		plan, r := released(t, w.learner(), w.public(2000, 1, dp.AddRemoveOne), w.draw(2000, 1), 5)
-		if err := plan.Verify(r); err != nil {
-			t.Fatal(err)
-		}
 		if plan.Epsilon.Upper > 1 || plan.Epsilon.Upper < 0.99 {
 			t.Errorf("epsilon %v; want the budget's", plan.Epsilon)
 		}
@@ -81,13 +77,6 @@ func TestALearnedPolicyFollowsFromItsSums(t *testing.T) {
 		}
 		if r.Learned.OverConstant != lowest || r.Learned.OverLogged != r.Answers[0].Estimate.Interval[0] {
 			t.Errorf("certified are %v and %v; want the lower limits %v and %v", r.Learned.OverConstant, r.Learned.OverLogged, lowest, r.Answers[0].Estimate.Interval[0])
-		}
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := schema.Check(schema.Release, text); err != nil {
-			t.Error(err)
 		}
 		file, err := json.Marshal(r.Learned.Policy)
 		if err != nil {
@@ -101,7 +90,7 @@ func TestALearnedPolicyFollowsFromItsSums(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		editsAreRefused(t, plan, text, map[string]func(*evaluate.Release){
+		editsAreRefused(t, plan, r, map[string]func(*evaluate.Release){
 			"a certificate": func(r *evaluate.Release) { r.Learned.OverConstant += 0.01 },
 			"the rule":      func(r *evaluate.Release) { r.Learned.Policy.Nodes = []policy.Node{{Probs: []float64{1, 0}}} },
 			"a limit":       func(r *evaluate.Release) { r.Answers[1].Estimate.Interval[0] -= 0.01 },
