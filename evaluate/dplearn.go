@@ -43,7 +43,8 @@ type DPLearn struct {
 	// Bins is into how many equal parts the range of a covariate is cut, at whose ends a tree
 	// may split; 0 means 8.
 	Bins int `json:"bins,omitempty"`
-	// Share is the share of persons who are learned from; 0 means one half.
+	// Share is the share of persons who are learned from; 0 means one half, or a quarter where a
+	// model of several decisions needs no more and certificates are within reach.
 	Share float64 `json:"share,omitempty"`
 	// MaxWeight is the public cap on weights; 0 means as in [DPIS], and for what is learned
 	// what suits the budget.
@@ -189,11 +190,7 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	if p.decisions() > 1 && q.states == nil {
 		return refuse(ErrPublic, "an episode has up to %d decisions, and trees are learned for one; give numbered states, or set problem.horizon or episode_horizon to 1 where that is so", p.decisions())
 	}
-	share := m.Share
-	if share == 0 {
-		share = defaultLearnOn
-	}
-	q.learnOn = int64(math.Round(share * float64(p.Persons)))
+	q.learnOn = int64(math.Round(cmp.Or(m.Share, defaultLearnOn) * float64(p.Persons)))
 	rest := p.Persons - q.learnOn
 	if p.Privacy.Adjacency == dp.AddRemoveOne { // halves are drawn person by person: fewer than this in one of a million runs
 		rest = max(rest-int64(5*math.Sqrt(float64(p.Persons))/2)-1, 1)
@@ -220,6 +217,10 @@ func (m DPLearn) question(method string, p Public) (learnQuestion, error) {
 	}
 	if q.unrecorded && q.table == nil {
 		return refuse(ErrPublic, "data.behavior is {kind: estimate}, of which a rule is learned where a person has one decision, or episodes have several, problem.reward a range, and noise hides at most half of what follows an action; take more persons, a larger epsilon or fewer states, or record the probabilities")
+	}
+	if m.Share == 0 && q.needsFewer() {
+		m.Share = fewerLearnOn
+		return m.question(method, p)
 	}
 	return q, q.judges(m, method, rest)
 }

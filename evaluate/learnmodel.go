@@ -1,6 +1,8 @@
 package evaluate
 
 import (
+	"math"
+
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/fqe"
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
@@ -12,6 +14,12 @@ const (
 	clearest = 0.15
 	// dimmest is that bound where probabilities are estimated, and returns cannot be weighted.
 	dimmest = 0.5
+	// fewerLearnOn is the share of persons who are learned from where its noise and chance, at most fewerError, hide
+	// next to nothing of what is learned, and the others, over the mean square of their weights, are fewerJudges at
+	// least, so that certificates are within reach.
+	fewerLearnOn = 0.25
+	fewerError   = 0.08
+	fewerJudges  = 20
 	// mostSteps bounds what one backward induction takes.
 	mostSteps = 1 << 24
 	// mostPlaces bounds the states of all decisions that a policy tells apart.
@@ -49,6 +57,16 @@ func (q *learnQuestion) models(m DPLearn) error {
 		q.byStep = !m.Stationary && p.Labels["end"] != "truncated" && int64(t.Cells) <= mostPlaces/p.decisions()
 	}
 	return nil
+}
+
+// needsFewer tells, of a policy that half of the persons are learned from, that a quarter does.
+func (q *learnQuestion) needsFewer() bool {
+	p, times := q.public, defaultLearnOn/fewerLearnOn
+	if q.table == nil || q.unrecorded || q.learnOn == p.learnedFrom {
+		return false
+	}
+	judges := (1 - fewerLearnOn) * float64(p.Persons) / p.weightsOf(false).square
+	return judges >= fewerJudges && math.Hypot(times*q.blur, math.Sqrt(times)*q.table.Scarcity()) <= fewerError
 }
 
 // counted are the noisy numbers of the table.

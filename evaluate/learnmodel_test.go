@@ -197,3 +197,42 @@ func TestThePlanSaysWhatAPolicyIsMadeOf(t *testing.T) {
 		t.Errorf("noise hides %v, and where returns lie 18 times nearer %v; want 18 times as much", first, paid)
 	}
 }
+
+// A quarter of the persons is learned from where noise hides little of it and the others can certify, and
+// a release says how many: one of half the persons follows from its plan too, no other number does.
+func TestFewerAreLearnedFromWhereThatIsEnough(t *testing.T) {
+	short := random("short", 5, 2, 4, 3)
+	long := short
+	long.horizon = 14
+	p, uncertified := short.public(6000, 5), long.public(6000, 5)
+	uncertified.Features = p.Features
+	recorded := p
+	recorded.Design = nil
+	for name, c := range map[string]struct {
+		p    evaluate.Public
+		m    evaluate.DPLearn
+		want int64
+	}{
+		"enough":                      {p, evaluate.DPLearn{}, 1500},
+		"asked for":                   {p, evaluate.DPLearn{Share: 0.5}, 3000},
+		"much noise":                  {short.public(6000, 0.5), evaluate.DPLearn{}, 3000},
+		"nobody follows fourteen":     {uncertified, evaluate.DPLearn{}, 3000},
+		"weights that no design says": {recorded, evaluate.DPLearn{}, 3000},
+	} {
+		if got := must(c.m.Plan(c.p)).Facts["learned_from"]; got != c.want {
+			t.Errorf("%s: %v are learned from, want %d", name, got, c.want)
+		}
+	}
+
+	for _, share := range []float64{0, 0.5, 0.4} {
+		_, r := released(t, evaluate.DPLearn{Share: share}, p, short.draw(6000, 1), 1)
+		if share != 0 {
+			delete(r.Public, "parameters") // as if nobody had asked
+		}
+		r = throughJSON(t, r)
+		err := must(evaluate.Replan(r, p.Features, p.Labels)).Verify(r)
+		if (err == nil) != (share != 0.4) {
+			t.Errorf("share %v: %v", share, err)
+		}
+	}
+}

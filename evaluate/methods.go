@@ -139,7 +139,7 @@ func Methods() []Method {
 		{Name: "dp-learn", Private: true, Releases: "a learned policy, and 90% intervals of what it is worth more than the logged one and than every constant action",
 			Assumes: "A target of kind learned; correct logged probabilities, or cells to estimate them in; one decision an episode, or numbered states. Best in randomised trials. With data.outcome censoring independent of the time within arm and part of the rule.", NeedFeatures: true, Learns: true,
 			Parameters: []string{"rule: tree, or linear: the action of the largest score, linear in the covariates (tree)", fmt.Sprintf("depth: of the tree, 1 to %d (%d); numbered states have a table", mostDepth, defaultDepth),
-				fmt.Sprintf("bins: equal parts of the range of a covariate at whose ends a tree may split (%d)", defaultRuleBins), "share: share of persons who are learned from (one half)", capped,
+				fmt.Sprintf("bins: equal parts of the range of a covariate at whose ends a tree may split (%d)", defaultRuleBins), "share: share of persons who are learned from (one half, or a quarter where that is enough)", capped,
 				"budget: largest share of persons who may get another action than 0, of one decision (none)", "monotone: {column: up or down}: as the column rises the number of the action must not fall, or rise (none)",
 				"stationary: true for the same action in a state at all decisions (false)",
 				"never: [{action, column, above, at_most}]: actions that must not be taken where a column is above one number and at most another (none)"},

@@ -137,6 +137,8 @@ type Public struct {
 	// a release states them, which replanned tells of: they do not follow from the policies there.
 	byCell    [][]float64
 	replanned bool
+	// learnedFrom is how many persons a release says were learned from.
+	learnedFrom int64
 	// supposes is that of releases whose half widths suppose weights of which nothing is known.
 	supposes bool
 	// unsaid is that of releases that do not say what limits of probabilities suppose of those left out.

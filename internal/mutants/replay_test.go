@@ -20,6 +20,8 @@ func replayMutants() []mutant {
 			edits: tells(`r.Diagnostics = map[string]any{"rows": d.Rows()}`)},
 		{name: "learn: halves by place", in: "evaluate", run: "HalvesAre",
 			edits: edits{{"lot.of(d, person) < share", "0*lot.of(d, person)+float64(person) < share*float64(persons)"}}},
+		{name: "learn: an older release with a quarter", in: "evaluate", run: "FewerAre",
+			edits: edits{{"q.learnOn == p.learnedFrom", "p.learnedFrom == 1"}}},
 		{name: "learn: lots without a key", in: "evaluate", run: "HalvesAre",
 			edits: edits{{"binary.LittleEndian.PutUint64(l.key[i:], src.Uint64())", "binary.LittleEndian.PutUint64(l.key[i:], 0*src.Uint64())"}}},
 		{name: "learn: the same half in every run", in: "evaluate", run: "HalvesAre",

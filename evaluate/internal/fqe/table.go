@@ -114,11 +114,19 @@ func (t Table) Blur() (float64, error) {
 		return 0, err
 	}
 	sd, mark := s.SD()
-	each := float64(t.Public.Persons) * float64(t.Public.Horizon) / float64(t.rows()) / t.MaxWeight
 	if t.Decisions <= 1 {
-		return mark / each, nil
+		return mark / t.each(), nil
 	}
-	return sd * math.Sqrt(float64(min(t.places(), 4))) / each, nil
+	return sd * math.Sqrt(float64(min(t.places(), 4))) / t.each(), nil
+}
+
+// Scarcity is how large the standard error of the mean of what follows a decision is expected to be, in the same
+// unit, without noise.
+func (t Table) Scarcity() float64 { return 1 / math.Sqrt(t.each()) }
+
+// each is how many decisions of a row there are if all rows are visited alike, in units of the cap.
+func (t Table) each() float64 {
+	return float64(t.Public.Persons) * float64(t.Public.Horizon) / float64(t.rows()) / t.MaxWeight
 }
 
 // Release pays for the table.
