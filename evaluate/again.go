@@ -52,7 +52,6 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Precision  float64            `json:"behavior_precision"`
 		Family     NoiseFamily        `json:"noise_family"`
 		ByCell     [][]float64        `json:"policies_by_cell"`
-		Learned    int64              `json:"learned_from"`
 	}
 	if err := fill(&f, r.Public); err != nil {
 		return nil, fmt.Errorf("%w: public: %w", ErrRelease, err)
@@ -80,7 +79,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, EpisodeHorizon: f.Each, Episodes: f.Episodes, OneDecision: f.One,
 		Reward: f.Reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,
 		Start: f.Start, Design: f.Design, By: f.By.groups(), Complete: f.Records == "complete", Privacy: r.Privacy.guarantee(f.Xie19, f.Family),
-		Outcome: f.Outcome, BehaviorPrecision: f.Precision, byCell: f.ByCell, learnedFrom: f.Learned, replanned: true, supposes: f.Forecast == "", unsaid: f.LeftOut == "",
+		Outcome: f.Outcome, BehaviorPrecision: f.Precision, byCell: f.ByCell, replanned: true, supposes: f.Forecast == "", unsaid: f.LeftOut == "",
 	}
 	name := r.Method
 	if f.ChosenBy != "" {

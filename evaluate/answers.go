@@ -72,9 +72,14 @@ type ExpectedAnswer struct {
 // preparedAnswers prepares all answers. Where the probabilities of logged actions are
 // estimated, that is the first release, and all off-policy weights are made of the same
 // limits.
-func preparedAnswers(p Public, answers []quantity, of vouched) byPerson {
+func preparedAnswers(asked quantities, of vouched) byPerson {
+	p, answers := asked.public, asked.answers
 	m := of.byPerson(p.featureless(), len(p.Targets.Policies))
 	c := contributions{targets: p.Targets, apart: map[int]int{}}
+	if asked.practice != nil && of.behavior == nil {
+		c.practice = m.numbers
+		m.numbers += 2
+	}
 	for i, a := range answers {
 		switch {
 		case a.apart == nil:
@@ -97,7 +102,15 @@ func preparedAnswers(p Public, answers []quantity, of vouched) byPerson {
 	m.run = of.run(p, func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error) {
 		c := c
 		c.xz, c.rows = xz, rows
-		return answered(p, answers, c, src)
+		practice, err := c.practised(asked.practice, src)
+		if err != nil {
+			return nil, err
+		}
+		r, err := answered(p, answers, c, src)
+		if err == nil {
+			r.tellPractice(practice)
+		}
+		return r, err
 	})
 	return m
 }
@@ -161,7 +174,7 @@ func (p Public) gathered(each []*Release) *Release {
 		return each[0]
 	}
 	r := &Release{JointConfidence: scalar.Confidence(1), Diagnostics: map[string]any{}}
-	if p.oneSided {
+	if p.judges {
 		r.JointConfidence = max(1-0.1*float64(len(each)), 0.1)
 	}
 	for i, a := range p.estimands() {
@@ -212,7 +225,8 @@ func doubted(p Public, answers []quantity, estimates []*scalar.Estimate) {
 }
 
 // answersAgain makes all answers again from their noisy sums.
-func answersAgain(p Public, answers []quantity, b propensities) outcome {
+func answersAgain(asked quantities) outcome {
+	p, answers := asked.public, asked.answers
 	return func(r *Release) (*Release, error) {
 		if len(r.Answers) < len(answers) {
 			return nil, fmt.Errorf("answers: %d, and %d are asked for", len(r.Answers), len(answers))
@@ -242,7 +256,12 @@ func answersAgain(p Public, answers []quantity, b propensities) outcome {
 		if err != nil {
 			return nil, err
 		}
-		return again, again.tell(b, &scalar.Estimate{Counts: counts, Rounds: rounds})
+		practice, err := practiceAgain(asked.practice, r)
+		if err != nil {
+			return nil, err
+		}
+		again.tellPractice(practice)
+		return again, again.tell(asked.behavior, &scalar.Estimate{Counts: counts, Rounds: rounds})
 	}
 }
 

@@ -41,6 +41,14 @@ func shareAlike(q Privacy, before *scalar.Stages, answers []quantity, releases i
 	return gaussians(found...), nil
 }
 
+// beforeAnswers are the shares of the budget for what comes before all answers.
+func (p Public) beforeAnswers() (s scalar.Stages) {
+	if p.estimation(&s); p.judges {
+		s.Practice = practiceShare
+	}
+	return s
+}
+
 // nearCap is the cap that weights of policies near to the logged one need.
 const nearCap = 2
 

@@ -54,8 +54,8 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 		about.facts["max_weight"] = of.weights.largest
 	}
 	return draft{
-		method: method, public: p, event: joint.event, outcome: answersAgain(p, joint.answers, of.behavior),
-		prepare:   preparedAnswers(p, joint.answers, of).preparation(),
+		method: method, public: p, event: joint.event, outcome: answersAgain(joint),
+		prepare:   preparedAnswers(joint, of).preparation(),
 		summary:   about.and(joint.guard.summary(p, nil)),
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: uncut,
 	}, nil
@@ -153,8 +153,9 @@ type quantities struct {
 	answers  []quantity
 	event    dp.Event
 	guard    tier
-	cap      float64      // on the weight of one policy
-	behavior propensities // estimates the probabilities of logged actions; nil where they are known
+	cap      float64        // on the weight of one policy
+	behavior propensities   // estimates the probabilities of logged actions; nil where they are known
+	practice *scalar.Bounds // how often a learned policy does otherwise than was done; nil where nobody asks
 }
 
 // answers fixes range, caps and noise of every answer, and leaves the guard out of all of
@@ -191,14 +192,14 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 			q.bounds.Caps.Steps, q.share = capSteps(most), share
 		}
 	}
-	var before scalar.Stages
-	p.estimation(&before)
+	before := p.beforeAnswers()
 	if all.event, err = shareAlike(*p.Privacy, &before, out, releases); err != nil {
 		return all, err
 	}
 	if all.behavior, err = p.propensities(method, before); err != nil {
 		return all, err
 	}
+	all.practice = p.practiceAt(before.Practice)
 	guard := &all.guard
 	guard.why = m.needsGuard(p, of)
 	if guard.why == "" && of.weights.largest >= narrowable && !p.Targets.constant() {
@@ -207,7 +208,7 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 	if guard.why != "" && !all.varies(m, of) {
 		return all, nil
 	}
-	bare, cheaper, err := p.Targets.unguarded(*p.Privacy, out, of.weights)
+	bare, freed, cheaper, err := p.unguarded(out, of.weights)
 	if err != nil {
 		return all, err
 	}
@@ -224,6 +225,7 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 		return all, nil
 	}
 	all.answers, all.event, all.guard = bare, cheaper, tier{why: needless(of) + told}
+	all.practice = p.practiceAt(freed.Practice)
 	return all, nil
 }
 
@@ -265,14 +267,16 @@ func (a quantities) eachByDesign(m DPIS, of vouched, bare []quantity) (quantitie
 	} else if a.guard.number == 2 {
 		a.guard.why = costs(a.public, of, 0, 0)
 	}
+	before := a.public.beforeAnswers()
 	var err error
-	a.event, err = shareAlike(*a.public.Privacy, new(scalar.Stages), a.answers, len(a.answers))
+	a.event, err = shareAlike(*a.public.Privacy, &before, a.answers, len(a.answers))
+	a.practice = a.public.practiceAt(before.Practice)
 	return a, err
 }
 
-// unguarded are answers whose weights need not be cut.
-func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound) ([]quantity, dp.Event, error) {
-	out := slices.Clone(answers)
+// unguarded are answers whose weights need not be cut, after what comes before.
+func (p Public) unguarded(answers []quantity, w weightBound) ([]quantity, scalar.Stages, dp.Event, error) {
+	t, out, before := p.Targets, slices.Clone(answers), p.beforeAnswers()
 	for i := range out {
 		a := &out[i]
 		a.share, a.bounds.Noise = 0, scalar.Stages{}
@@ -282,8 +286,8 @@ func (t *Targets) unguarded(q Privacy, answers []quantity, w weightBound) ([]qua
 		}
 		a.bounds.Uncut = a.weights(t, w).uncut()
 	}
-	event, err := shareAlike(q, new(scalar.Stages), out, len(out))
-	return out, event, err
+	event, err := shareAlike(*p.Privacy, &before, out, len(out))
+	return out, before, event, err
 }
 
 // widths are the half widths that are expected of all releases with and without a guard.

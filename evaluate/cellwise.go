@@ -21,7 +21,7 @@ import (
 func (m DPIS) byCell(p Public) [][]float64 {
 	e := p.Behavior
 	switch {
-	case !p.estimates() || e.By != "" || p.Horizon != 1 || p.share.some() || p.oneSided || p.BehaviorPrecision > 0 || p.targets().byFlip():
+	case !p.estimates() || e.By != "" || p.Horizon != 1 || p.share.some() || p.judges || p.BehaviorPrecision > 0 || p.targets().byFlip():
 		return nil
 	case p.onPolicy(): // a mean return divides by no probability
 		return nil
@@ -288,6 +288,9 @@ func (q cellQuestion) byPerson(of vouched) byPerson {
 	}
 }
 
+// massesByCell is the diagnostic that answers by cell follow from.
+const massesByCell = "masses_by_cell"
+
 // release makes all answers of the noisy sums.
 func (q cellQuestion) release(sums *scalar.CellSums) (*Release, error) {
 	each := make([]*Release, len(q.answers))
@@ -297,12 +300,12 @@ func (q cellQuestion) release(sums *scalar.CellSums) (*Release, error) {
 			return nil, err
 		}
 		each[i] = estimated(e)
-		if each[i].estimate.Confidence = q.cells.Confidence(); q.public.oneSided {
+		if each[i].estimate.Confidence = q.cells.Confidence(); q.public.judges {
 			each[i].estimate.Confidence = 0.9 // at least
 		}
 	}
 	r := q.public.gathered(each)
-	r.Diagnostics["masses_by_cell"] = sums
+	r.Diagnostics[massesByCell] = sums
 	return r, nil
 }
 

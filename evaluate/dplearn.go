@@ -69,6 +69,12 @@ type Learned struct {
 	// more than the best constant action, each with 95% confidence by itself.
 	OverLogged   float64 `json:"over_logged_at_least"`
 	OverConstant float64 `json:"over_best_constant_at_least"`
+	// Differs is in how many of their decisions, in the mean over persons, another action was logged than the policy
+	// takes, with a 90% interval; nil where outcomes are times, whose arms are drawn.
+	Differs *Estimate `json:"differs_from_logged,omitempty"`
+	// Deviations are, of a linear rule without limits, standard deviations by noise and the choice of persons of the
+	// intercept and of each weight of an action less those of action 0, and not what regularization does.
+	Deviations []float64 `json:"deviations,omitempty"`
 }
 
 // PolicyFile is a decision tree, or the scores of actions, in the form of docs/policies.md.
@@ -323,7 +329,9 @@ func (q learnQuestion) prepare(_ context.Context, all packed) (draw, error) {
 		if q.lives != nil {
 			return q.followUp(all.parts, judge, learned, sums, src)
 		}
-		ask := preparedAnswers(q.judge.public.withFirst(learned), q.judge.answers, q.of)
+		asked := q.judge
+		asked.public = asked.public.withFirst(learned)
+		ask := preparedAnswers(asked, q.of)
 		judged, err := halfOf(all.parts, judge, ask)
 		if err != nil {
 			return nil, err

@@ -58,7 +58,7 @@ func narrowest(p Public) vouched {
 
 // boundsOf are the limits of a value, with no cap on weights and no noise yet.
 func (p Public) boundsOf(of vouched) scalar.Bounds {
-	return scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: max(p.answers, p.share.intervals), SelfNormalised: of.selfNormalised, Confounded: of.confounding > 1, Usable: p.onPolicy(), Estimated: p.estimates(), OneSided: p.oneSided, Unread: p.share.unread}
+	return scalar.Bounds{Public: p.numbers(), Range: of.within, Answers: max(p.answers, p.share.intervals), SelfNormalised: of.selfNormalised, Confounded: of.confounding > 1, Usable: p.onPolicy(), Estimated: p.estimates(), OneSided: p.judges, Unread: p.share.unread}
 }
 
 // guardedBy are bounds with the baseline that makes their value, if there is one.

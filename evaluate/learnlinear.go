@@ -72,6 +72,17 @@ func (q *learnQuestion) linearScores(sums [][]float64) (weights [][]float64, int
 	return q.grid.Linear(sums[ofProductsAt+1], sums[ofProductsAt], q.noise[ofProductsAt]*q.clipOf(ofProductsAt, sums))
 }
 
+// deviations are those of what an action's score has more than that of action 0; nil where a limit moves scores.
+func (q *learnQuestion) deviations(sums [][]float64) []float64 {
+	if !q.scores || q.grid.Order != nil || q.grid.Treated > 0 {
+		return nil
+	}
+	gain := q.clipOf(ofProductsAt+1, sums)
+	mean := q.largest(q.baseline(sums[0]))
+	square := mean * mean / q.most / (1 - 1/float64(q.grid.Actions)) / float64(q.grid.Dim())
+	return q.grid.Deviations(sums[ofProductsAt], q.noise[ofProductsAt]*q.clipOf(ofProductsAt, sums), q.noise[ofProductsAt+1]*gain, square, float64(q.learnOn))
+}
+
 // margins counts persons by how many prices of treatment they would pay, by the scores so far.
 func (q *learnQuestion) margins(sums [][]float64, all *learners, persons []int, src *noise.Source) ([]float64, error) {
 	sum, err := mechanism.NewVectorSum(rule.Prices+1, 1, q.noise[ofMarginsAt], q.public.Privacy.noise())

@@ -62,7 +62,7 @@ func (q *learnQuestion) models(m DPLearn) error {
 // needsFewer tells, of a policy that half of the persons are learned from, that a quarter does.
 func (q *learnQuestion) needsFewer() bool {
 	p, times := q.public, defaultLearnOn/fewerLearnOn
-	if q.table == nil || q.unrecorded || q.learnOn == p.learnedFrom {
+	if q.table == nil || q.unrecorded {
 		return false
 	}
 	judges := (1 - fewerLearnOn) * float64(p.Persons) / p.weightsOf(false).square

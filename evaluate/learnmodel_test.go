@@ -198,8 +198,7 @@ func TestThePlanSaysWhatAPolicyIsMadeOf(t *testing.T) {
 	}
 }
 
-// A quarter of the persons is learned from where noise hides little of it and the others can certify, and
-// a release says how many: one of half the persons follows from its plan too, no other number does.
+// A quarter of the persons is learned from where noise and chance hide little of it and the others can certify.
 func TestFewerAreLearnedFromWhereThatIsEnough(t *testing.T) {
 	short := random("short", 5, 2, 4, 3)
 	long := short
@@ -221,18 +220,6 @@ func TestFewerAreLearnedFromWhereThatIsEnough(t *testing.T) {
 	} {
 		if got := must(c.m.Plan(c.p)).Facts["learned_from"]; got != c.want {
 			t.Errorf("%s: %v are learned from, want %d", name, got, c.want)
-		}
-	}
-
-	for _, share := range []float64{0, 0.5, 0.4} {
-		_, r := released(t, evaluate.DPLearn{Share: share}, p, short.draw(6000, 1), 1)
-		if share != 0 {
-			delete(r.Public, "parameters") // as if nobody had asked
-		}
-		r = throughJSON(t, r)
-		err := must(evaluate.Replan(r, p.Features, p.Labels)).Verify(r)
-		if (err == nil) != (share != 0.4) {
-			t.Errorf("share %v: %v", share, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/rl/policy"
 )
 
@@ -20,7 +21,13 @@ func (q *learnQuestion) certified(r *Release, sums [][]float64) *Release {
 		r.Diagnostics = map[string]any{}
 	}
 	r.Diagnostics[learnedSumsName] = sums
-	r.Learned = &Learned{Policy: q.policy(sums), OverConstant: math.Inf(1)}
+	if r.Learned == nil {
+		r.Learned = new(Learned)
+	}
+	r.Learned.Policy, r.Learned.Deviations, r.Learned.OverConstant = q.policy(sums), q.deviations(sums), math.Inf(1)
+	if c, ok := r.Diagnostics[massesByCell].(*scalar.CellSums); ok {
+		r.Learned.Differs = q.practiceByCell(sums, c)
+	}
 	for i, a := range r.Answers {
 		lower := a.Estimate.Interval[0]
 		if i == 0 {
@@ -74,7 +81,7 @@ func (q learnQuestion) again(r *Release) (*Release, error) {
 			}
 		}
 	}
-	judged := answersAgain(q.judge.public, q.judge.answers, q.judge.behavior)
+	judged := answersAgain(q.judge)
 	if q.lives != nil {
 		judged = func(r *Release) (*Release, error) { return q.followedAgain(r, sums) }
 	}

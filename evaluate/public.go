@@ -127,8 +127,9 @@ type Public struct {
 	parameters map[string]any
 	// answers is how many share the budget alike; 0 means 1.
 	answers int
-	// oneSided says that each end of an interval fails with 5% by itself.
-	oneSided bool
+	// judges is that of the half of persons who judge what is learned: each end of an interval fails with 5% by
+	// itself, and they tell how often the first policy does otherwise than was done.
+	judges bool
 	// share tells of the facts of one group that the plan is for several.
 	share groupPart
 	// chosen is why auto chose the method; "" where it did not.
@@ -137,8 +138,6 @@ type Public struct {
 	// a release states them, which replanned tells of: they do not follow from the policies there.
 	byCell    [][]float64
 	replanned bool
-	// learnedFrom is how many persons a release says were learned from.
-	learnedFrom int64
 	// supposes is that of releases whose half widths suppose weights of which nothing is known.
 	supposes bool
 	// unsaid is that of releases that do not say what limits of probabilities suppose of those left out.
@@ -205,7 +204,7 @@ func (p Public) sharing(answers int) Public {
 // judging is a copy for so many persons who judge several policies, each limit by itself.
 func (p Public) judging(t *Targets, persons int64) Public {
 	p = p.clone()
-	p.Targets, p.Persons, p.oneSided = t, persons, true
+	p.Targets, p.Persons, p.judges = t, persons, true
 	return p
 }
 

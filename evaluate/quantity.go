@@ -251,6 +251,8 @@ type contributions struct {
 	xz      [][]float64    // x and z of every policy, and then of some contrasts
 	apart   map[int]int    // the place of x, by answer, of contrasts that are not anchored
 	rows    *value.Samples // for those that are
+	// practice is the place of how often the first policy does otherwise than was done; 0 where it is not kept.
+	practice int
 }
 
 // bindable makes sure that nothing of a contrast fails once noise is drawn.
@@ -272,6 +274,9 @@ func (c contributions) bindable(quantities []quantity, d *trajectory.Dataset) er
 func (c contributions) each(xz [][]float64, part []*value.Sample, of vouched, quantities []quantity) error {
 	if err := of.weigh(xz, part); err != nil { // which lowers the ratios
 		return err
+	}
+	if at := c.practice; at > 0 {
+		scalar.Unlike(xz[at], xz[at+1], part[0])
 	}
 	for i, q := range quantities {
 		if at, ok := c.apart[i]; ok {

@@ -23,7 +23,7 @@ func Rule(r *evaluate.Release) []RuleLine {
 	}
 	nodes, names := r.Learned.Policy.Nodes, namesIn(r.Public, "action_names")
 	if nodes == nil {
-		return scores(r.Learned.Policy, names)
+		return scores(r.Learned, names)
 	}
 	if states := States(r.Public); states != nil && Tabular(r.Public) {
 		return byState(r.Learned.Policy, states, names)
@@ -123,9 +123,13 @@ func AnswerName(public map[string]any, name string) string {
 }
 
 // scores is a linear rule in words: of two actions by how much the score of one is larger.
-func scores(f evaluate.PolicyFile, names []string) (out []RuleLine) {
+func scores(l *evaluate.Learned, names []string) (out []RuleLine) {
+	f, within := l.Policy, func(int) string { return "" }
+	if len(l.Deviations) == 1+len(f.Inputs) && len(f.Weights) == 2 {
+		within = func(i int) string { return " (± " + significant(1.96*l.Deviations[i], 2, up) + ")" }
+	}
 	sum := func(of func(of []float64) float64, intercept float64) string {
-		text := round(intercept)
+		text := round(intercept) + within(0)
 		for j, name := range f.Inputs {
 			var column []float64
 			for _, w := range f.Weights {
@@ -135,7 +139,7 @@ func scores(f evaluate.PolicyFile, names []string) (out []RuleLine) {
 			if x < 0 {
 				sign = "−"
 			}
-			text += fmt.Sprintf(" %s %s %s", sign, round(math.Abs(x)), name)
+			text += fmt.Sprintf(" %s %s%s %s", sign, round(math.Abs(x)), within(1+j), name)
 		}
 		return text
 	}
@@ -150,7 +154,8 @@ func scores(f evaluate.PolicyFile, names []string) (out []RuleLine) {
 	return out
 }
 
-// Certificates say what a learned policy is worth at least, each with 95% by itself.
+// Certificates say what a learned policy is worth at least, each with 95% by itself, and how often it differs from
+// what was done.
 func Certificates(r *evaluate.Release) []string {
 	if r.Learned == nil {
 		return nil
@@ -173,10 +178,14 @@ func Certificates(r *evaluate.Release) []string {
 	for _, n := range r.Learned.Policy.Nodes {
 		actions = max(actions, len(n.Probs))
 	}
-	return []string{
+	out := []string{
 		say(r.Learned.OverConstant, fmt.Sprintf("the best of the %d constant actions, whichever that is", actions)),
 		say(r.Learned.OverLogged, "the policy that made the data"),
 	}
+	if d := r.Learned.Differs; d != nil {
+		out = append(out, fmt.Sprintf("It differs from what was done in %.0f%% of decisions (90%% interval %g%% to %g%%).", 100*d.Value, math.Floor(100*d.Interval[0]), math.Ceil(100*d.Interval[1])))
+	}
+	return out
 }
 
 // lives are the unit of the times that a policy was learned by, after a space, and the time to which their mean is
@@ -207,7 +216,7 @@ func checkLearned(l *evaluate.Learned) error {
 		if len(f.Weights) < 2 || len(f.Intercept) != len(f.Weights) || f.Nodes != nil || slices.ContainsFunc(f.Weights, func(w []float64) bool { return len(w) != len(f.Inputs) || finite("", w...) != nil }) {
 			return fmt.Errorf("%w: learned.policy: want nodes or, for every action, an intercept and a weight for each input", ErrRelease)
 		}
-		return finite("learned", append([]float64{l.OverLogged, l.OverConstant}, f.Intercept...)...)
+		return finite("learned", slices.Concat([]float64{l.OverLogged, l.OverConstant}, f.Intercept, l.Deviations)...)
 	}
 	if len(l.Policy.Nodes) == 0 {
 		return fmt.Errorf("%w: learned.policy.nodes: there are none", ErrRelease)

@@ -36,7 +36,7 @@ var unnoticedFields = []unnoticed{
 		}},
 	{[]string{"privacy.epsilon", "privacy.delta", "privacy.noise"}, "the release costs nothing and has no noise", isConstant},
 	{[]string{"theta"}, "noisy numbers, which follow from nothing in the release", nil},
-	{[]string{"diagnostics.sums", "diagnostics.learning", "diagnostics.covariate", "diagnostics.behavior", "diagnostics.masses_by_cell", "diagnostics.baseline", "diagnostics.overlap.mean_weight", "diagnostics.overlap.clipped_share",
+	{[]string{"diagnostics.sums", "diagnostics.learning", "diagnostics.practice.sums", "diagnostics.covariate", "diagnostics.behavior", "diagnostics.masses_by_cell", "diagnostics.baseline", "diagnostics.overlap.mean_weight", "diagnostics.overlap.clipped_share",
 		"answers[].diagnostics.sums", "answers[].diagnostics.behavior", "answers[].diagnostics.masses_by_cell", "answers[].diagnostics.baseline", "answers[].diagnostics.overlap.mean_weight", "answers[].diagnostics.overlap.clipped_share"},
 		"noisy numbers: a change is noticed only where another field follows from it", nil},
 	{[]string{"diagnostics.cells"}, "noisy numbers: of parts of the rule in which nobody is nothing follows", func(r *evaluate.Release) bool { return r.Learned != nil }},

@@ -53,6 +53,8 @@ def test_the_rule_is_that_of_the_table(release: dt.Release, tmp_path: Path) -> N
     assert "<th>90% interval</th>" in release._repr_html_()
     assert "hold together with 70%" in text
     assert f"{learned.over_best_constant:.4g} over the best constant action" in text
+    assert 0.4 < learned.differs["interval"][0] < learned.differs["interval"][1] < 0.6
+    assert not learned.deviations
     learned.save(tmp_path / "rule.json")
     assert json.loads((tmp_path / "rule.json").read_text())["kind"] == "tree"
     assert dt.policy.from_file(tmp_path / "rule.json", "tree").kind == "tree"
@@ -66,9 +68,11 @@ def test_a_linear_rule_is_drawn_and_asked_about(release: dt.Release, tmp_path: P
         "weights": [[-0.5], [0.5]],
         "intercept": [0.2, -0.2],
     }
-    learned = dataclasses.replace(release.learned, document=document)
-    bars = learned.plot(actions=["placebo", "drug"]).patches
-    assert [b.get_width() for b in bars] == [1.0]
+    learned = dataclasses.replace(release.learned, document=document, deviations=[0.1, 0.25])
+    ax = learned.plot(actions=["placebo", "drug"])
+    assert [b.get_width() for b in ax.patches] == [1.0]
+    (band,) = ax.collections[0].get_segments()
+    assert band[:, 0].tolist() == pytest.approx([0.51, 1.49])
     learned.save(tmp_path / "rule.json")
     assert dt.policy.from_file(tmp_path / "rule.json", learned.policy.kind).kind == "soft-greedy"
 

@@ -43,46 +43,11 @@ func (g Grid) AddProducts(dst, terms []float64, by float64) {
 // gives a weight for each covariate as it is, and an intercept.
 func (g Grid) Linear(gains, products []float64, sd float64) (weights [][]float64, intercept []float64) {
 	p := g.Dim()
-	drowned := 6 * sd * math.Sqrt(float64(p))
-	uniform := func(i int) float64 {
-		if i == 0 {
-			return 1
-		}
-		return 1. / 3
-	}
-	m := mat.NewSymDense(p, nil)
-	at := 0
-	for i := range p {
-		for j := range i {
-			m.SetSym(i, j, products[at]/math.Sqrt2)
-			at++
-		}
-		m.SetSym(i, i, products[at]+drowned*uniform(i))
-		at++
-	}
-	var c mat.Cholesky
-	solvable := c.Factorize(m)
-	scores := make([][]float64, g.Actions)
+	scores, metric := make([][]float64, g.Actions), g.metric(products, sd)
 	for a := range g.Actions {
-		of := gains[a*p : (a+1)*p]
-		var score mat.VecDense
-		if !solvable || c.SolveVecTo(&score, mat.NewVecDense(p, of)) != nil {
-			score = *mat.NewVecDense(p, nil)
-			for i, v := range of {
-				score.SetVec(i, v/uniform(i))
-			}
-		}
-		scores[a] = score.RawVector().Data
+		scores[a] = solved(metric, gains[a*p:(a+1)*p])
 	}
 	if g.Order != nil {
-		metric := mat.Symmetric(m)
-		if !solvable {
-			alone := mat.NewSymDense(p, nil)
-			for i := range p {
-				alone.SetSym(i, i, uniform(i))
-			}
-			metric = alone
-		}
 		g.ordered(scores, metric)
 	}
 	for _, score := range scores {
@@ -95,4 +60,66 @@ func (g Grid) Linear(gains, products []float64, sd float64) (weights [][]float64
 		weights, intercept = append(weights, w), append(intercept, constant)
 	}
 	return weights, intercept
+}
+
+// metric are the products that scores are solved by: those of covariates that are independent and uniform where noise
+// leaves no others.
+func (g Grid) metric(products []float64, sd float64) *mat.SymDense {
+	p := g.Dim()
+	drowned := 6 * sd * math.Sqrt(float64(p))
+	m, alone := mat.NewSymDense(p, nil), mat.NewSymDense(p, nil)
+	at := 0
+	for i := range p {
+		uniform := 1.
+		if i > 0 {
+			uniform = 1. / 3
+		}
+		alone.SetSym(i, i, uniform)
+		for j := range i {
+			m.SetSym(i, j, products[at]/math.Sqrt2)
+			at++
+		}
+		m.SetSym(i, i, products[at]+drowned*uniform)
+		at++
+	}
+	var c mat.Cholesky
+	if !c.Factorize(m) || c.Cond() > mat.ConditionTolerance {
+		return alone
+	}
+	return m
+}
+
+// solved is what times the metric is of.
+func solved(metric *mat.SymDense, of []float64) []float64 {
+	var c mat.Cholesky
+	var out mat.VecDense
+	if c.Factorize(metric); c.SolveVecTo(&out, mat.NewVecDense(len(of), of)) != nil {
+		panic("rule: the metric is singular") // which factorises
+	}
+	return out.RawVector().Data
+}
+
+// Deviations are standard deviations of the intercept, and of each weight, of an action less those of another, by noise
+// in the gains and by the choice of so many persons, whose weighted gains have at most this mean square. What clips and
+// the products' own noise do is not in them.
+func (g Grid) Deviations(products []float64, sd, noise, square, persons float64) []float64 {
+	p, metric := g.Dim(), g.metric(products, sd)
+	var out []float64
+	for j := range p {
+		along := make([]float64, p) // the coefficient, of scores in terms
+		if along[j] = 1; j > 0 {
+			along[j] = 2 / (g.Highs[j-1] - g.Lows[j-1])
+		} else {
+			for i := 1; i < p; i++ {
+				along[i] = -(g.Lows[i-1] + g.Highs[i-1]) / (g.Highs[i-1] - g.Lows[i-1])
+			}
+		}
+		u := mat.NewVecDense(p, solved(metric, along))
+		spread := mat.Inner(u, metric, u)
+		if metric.At(0, 0) == 1 { // of no persons
+			spread = persons * float64(p) * mat.Dot(u, u)
+		}
+		out = append(out, math.Sqrt(2*(noise*noise*mat.Dot(u, u)+square*spread)))
+	}
+	return out
 }

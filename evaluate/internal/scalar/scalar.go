@@ -60,6 +60,7 @@ type Stages struct {
 	Rounds   [LogisticRounds]float64
 	Baseline float64 // what doubly robust contributions are centred on
 	Start    float64 // what a baseline that is a model is worth at the start
+	Practice float64 // how often a learned policy does otherwise than was done
 	Clip     float64 // histogram that the clip is chosen from
 	Weights  float64 // moments of the weights, for diagnostics
 	Clipped  float64 // number of persons that the clip cuts, for diagnostics
@@ -74,7 +75,7 @@ func (s *Stages) Each() []*float64 {
 	for k := range s.Rounds {
 		out = append(out, &s.Rounds[k])
 	}
-	return append(out, &s.Baseline, &s.Start, &s.Clip, &s.Weights, &s.Clipped, &s.Anchor, &s.Spread, &s.Main)
+	return append(out, &s.Baseline, &s.Start, &s.Practice, &s.Clip, &s.Weights, &s.Clipped, &s.Anchor, &s.Spread, &s.Main)
 }
 
 // Taken lists the stages that are not left out, in order.

@@ -25,11 +25,19 @@ class Learned:
         What it is worth more than the logged policy at least, with 95% by itself.
     over_best_constant : float
         What it is worth more than the best constant action at least, with 95% by itself.
+    deviations : Sequence of float
+        Of a linear rule without limits, standard deviations of the intercept and of each weight of an action less those
+        of action 0; empty otherwise.
+    differs : Mapping or None
+        In which share of decisions another action was logged: ``value``, ``interval`` (90%), ``std_privacy`` and
+        ``std_sampling``. None where outcomes are times.
     """
 
     document: Mapping[str, Any]
     over_logged: float
     over_best_constant: float
+    deviations: Sequence[float] = ()
+    differs: Mapping[str, Any] | None = None
 
     @property
     def policy(self) -> Policy:
@@ -39,7 +47,7 @@ class Learned:
         return Policy(kind := self.document["kind"], {"kind": kind}, document=self.document)
 
     def plot(self, ax: Any = None, *, actions: Sequence[str] | None = None) -> Any:
-        """Draw the rule as a tree of questions, or the scores of a linear one as bars.
+        """Draw the rule as a tree of questions, or the weights of a linear one as bars with 95% bands.
 
         Parameters
         ----------
@@ -54,7 +62,10 @@ class Learned:
         """
         from discreet._rules import scores_plot, tree_plot
 
-        ax = (tree_plot if "nodes" in self.document else scores_plot)(self.document, ax, actions)
+        if "nodes" in self.document:
+            ax = tree_plot(self.document, ax, actions)
+        else:
+            ax = scores_plot(self.document, self.deviations, ax, actions)
         ax.set_title(
             f"worth at least {self.over_logged:.3g} more than the logged policy,\n{self.over_best_constant:.3g} more "
             "than the best constant action (95% each)",

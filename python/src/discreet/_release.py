@@ -379,7 +379,8 @@ class Release:
         from discreet._learned import Learned
 
         of = self.json["learned"]
-        return Learned(of["policy"], of["over_logged_at_least"], of["over_best_constant_at_least"])
+        told = of.get("deviations", ()), of.get("differs_from_logged")
+        return Learned(of["policy"], of["over_logged_at_least"], of["over_best_constant_at_least"], *told)
 
     @functools.cached_property
     def _headline(self) -> Mapping[str, str]:

@@ -40,8 +40,10 @@ def tree_plot(document: Mapping[str, Any], ax: Any, actions: Sequence[str] | Non
     return ax
 
 
-def scores_plot(document: Mapping[str, Any], ax: Any, actions: Sequence[str] | None) -> Any:
-    """Draw the weights of a linear rule: of every action but the first, less those of the first."""
+def scores_plot(
+    document: Mapping[str, Any], deviations: Sequence[float], ax: Any, actions: Sequence[str] | None
+) -> Any:
+    """Draw the weights of a linear rule: of every action but the first, less those of the first, with 95% bands."""
     weights, names = document["weights"], [name.removeprefix("obs_") for name in document["inputs"]]
     ax = axes(ax, (5.4, 0.8 + 0.35 * len(names) * (len(weights) - 1)))
     for a, row in enumerate(weights[1:], 1):
@@ -51,6 +53,7 @@ def scores_plot(document: Mapping[str, Any], ax: Any, actions: Sequence[str] | N
             places,
             [w - first for w, first in zip(row, weights[0], strict=True)],
             height,
+            xerr=[1.96 * d for d in deviations[1:]] or None,
             color=color(a),
             label=actions[a] if actions else f"action {a}",
         )

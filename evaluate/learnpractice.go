@@ -1,0 +1,110 @@
+package evaluate
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate/internal/facts"
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+)
+
+const (
+	// practiceShare is the part of their budget for which those who judge tell how often a learned policy does
+	// otherwise than was done.
+	practiceShare = 0.02
+	practiceName  = "practice"
+)
+
+// practiceAt is how often the first policy of several does otherwise than was done, a number in [0, 1] a person, at a
+// noise multiplier; nil where that is 0.
+func (p Public) practiceAt(multiplier float64) *scalar.Bounds {
+	if multiplier == 0 {
+		return nil
+	}
+	share := facts.Range{Min: 0, Max: 1}
+	b := scalar.Bounds{Public: p.numbers(), Range: share, Caps: scalar.ClipRanges{Above: 1}, Usable: true, OneSided: true, Noise: scalar.Stages{Main: multiplier}}
+	b.Public.Returns = share
+	return &b
+}
+
+// practised draws the noise of how often the first policy does otherwise; nil where nobody asks.
+func (c contributions) practised(b *scalar.Bounds, src *noise.Source) (*scalar.Estimate, error) {
+	if b == nil {
+		return nil, nil
+	}
+	if at := c.practice; at > 0 {
+		return b.Run(c.xz[at], c.xz[at+1], src)
+	}
+	x, z := make([]float64, len(c.xz[0])), make([]float64, len(c.xz[0]))
+	for walk, at := c.rows.Walk(), 0; at < len(x); {
+		part, _ := walk.Of(at)
+		end := at + part[0].Persons()
+		scalar.Unlike(x[at:end], z[at:end], part[0])
+		at = end
+	}
+	return b.Run(x, z, src)
+}
+
+// tellPractice adds to a release what was paid for.
+func (r *Release) tellPractice(e *scalar.Estimate) {
+	if e == nil {
+		return
+	}
+	one := estimated(e)
+	one.estimate.Confidence = 0.9
+	r.Learned = &Learned{Differs: one.estimate}
+	if r.Diagnostics == nil {
+		r.Diagnostics = map[string]any{}
+	}
+	r.Diagnostics[practiceName] = one.Diagnostics
+}
+
+// practiceAgain makes it again from its noisy sums; nil where it is not told.
+func practiceAgain(b *scalar.Bounds, r *Release) (*scalar.Estimate, error) {
+	if b == nil {
+		return nil, nil
+	}
+	if r.Learned == nil {
+		return nil, errors.New("learned is missing")
+	}
+	one := &Release{estimate: r.Learned.Differs}
+	if err := diagnostic(r, practiceName, &one.Diagnostics); err != nil {
+		return nil, err
+	}
+	e, err := paid(one)
+	if err == nil {
+		e, err = b.Again(e)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("learned.differs_from_logged: %w", err)
+	}
+	return e, nil
+}
+
+// practiceByCell is the same of the noisy numbers of persons by cell and action that certificates follow from.
+func (q *learnQuestion) practiceByCell(sums [][]float64, c *scalar.CellSums) *Estimate {
+	otherwise, all, numbers := 0.0, c.Nowhere, 0.0
+	for state, taken := range q.cellTable(sums[0]) {
+		for a := range q.grid.Actions {
+			n := c.Gained[state][a] + c.Missed[state][a]
+			if all += n; a != taken {
+				otherwise, numbers = otherwise+n, numbers+1
+			}
+		}
+	}
+	p := q.judge.public
+	persons := float64(p.Persons)
+	if p.Privacy.Adjacency == dp.AddRemoveOne {
+		persons = max(all, 1)
+	}
+	share := min(max(otherwise/persons, 0), 1)
+	e := &Estimate{Value: share, Confidence: 0.9, Sampling: Paid, StdPrivacy: q.masses.judge.cells.SD() * math.Sqrt(numbers) / persons}
+	e.StdSampling = math.Sqrt(max(share*(1-share), 1/persons) / persons)
+	half := oneSidedZ * math.Hypot(e.StdPrivacy, e.StdSampling)
+	e.Interval = [2]float64{max(share-half, 0), min(share+half+max(c.Nowhere/persons, 0), 1)}
+	e.Clipping[1] = max(e.Interval[1]-share-half, 0)
+	return e
+}
