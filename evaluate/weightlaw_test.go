@@ -34,7 +34,7 @@ func TestForecastsSupposeTheLawOfAllPaths(t *testing.T) {
 		walk = func(k int, probability, wa, wb, sum float64, weights, ones []float64) {
 			if k == decisions {
 				all, later, scale := total(decisions, gamma), scalar.Later(decisions, gamma), 2*bound.Distance
-				meanA, meanB, m, squareA, squareD := wa, wb, sum/decisions, wa*wa/decisions, (wa-wb)*(wa-wb)/decisions
+				meanA, meanB, m, squareA, squareD := wa, wb, sum/decisions, wa*wa*p.scatter(), (wa-wb)*(wa-wb)*p.scatter()
 				if stepwise {
 					meanA, meanB, m, squareA, squareD = 0, 0, 0, 0, 0
 					for i := range decisions {
@@ -44,8 +44,7 @@ func TestForecastsSupposeTheLawOfAllPaths(t *testing.T) {
 						squareA, squareD = squareA+discount*discount*x*x/(all*all), squareD+discount*discount*(x-y)*(x-y)
 					}
 				} else {
-					later, squareA = decisions, wa*wa*p.scatter()
-					squareD *= decisions * p.scatter()
+					later = decisions
 				}
 				weight += probability * meanA * meanA
 				signed += probability * squareA
