@@ -22,6 +22,8 @@ type Design struct {
 	// Usual are the means of the squared ratio if all states are as frequent, for forecasts; nil where they
 	// are no other.
 	Usual []float64 `json:"usual,omitempty"`
+	// Cubes are those of the cubed ratio; nil where the largest ratio is supposed to be one of two.
+	Cubes []float64 `json:"cubes,omitempty"`
 	// Supported says that the probabilities are those that actions were drawn with,
 	// fixed beforehand, and that each action that a target takes is drawn with
 	// probability above 0: the mean ratio is 1.
@@ -48,7 +50,13 @@ func NewDesign(behaviour policy.Policy, drawn bool, targets ...policy.Policy) *D
 			return nil
 		}
 		if d == nil {
-			d = &Design{Ratios: b.Ratios, Squares: b.Squares, Usual: b.Usual, Supported: drawn, Varies: policy.TellsApart(behaviour)}
+			d = &Design{Ratios: b.Ratios, Squares: b.Squares, Usual: b.Usual, Cubes: b.Cubes, Supported: drawn, Varies: policy.TellsApart(behaviour)}
+		}
+		if len(b.Cubes) < len(d.Cubes) {
+			d.Cubes = nil
+		}
+		for t := range d.Cubes {
+			d.Cubes[t] = max(d.Cubes[t], b.Cubes[t])
 		}
 		for t := range d.Ratios {
 			d.Ratios[t], d.Squares[t], d.Usual[t] = max(d.Ratios[t], b.Ratios[t]), max(d.Squares[t], b.Squares[t]), max(d.Usual[t], b.Usual[t])
@@ -68,6 +76,9 @@ func (d Design) validate() error {
 	}
 	if d.Usual != nil && len(d.Usual) != len(d.Squares) {
 		return fmt.Errorf("%w: design: %d usual squares and %d largest; give as many, or none", ErrPublic, len(d.Usual), len(d.Squares))
+	}
+	if d.Cubes != nil && len(d.Cubes) != len(d.Squares) {
+		return fmt.Errorf("%w: design: %d usual cubes and %d largest squares; give as many, or none", ErrPublic, len(d.Cubes), len(d.Squares))
 	}
 	for t, r := range d.Ratios {
 		if u := d.usual(t); !(u >= 0 && u <= d.Squares[t]) {
@@ -93,7 +104,7 @@ func (d *Design) usual(t int) float64 {
 func (d *Design) clone() *Design {
 	c := copied(d)
 	if c != nil {
-		c.Ratios, c.Squares, c.Usual = slices.Clone(d.Ratios), slices.Clone(d.Squares), slices.Clone(d.Usual)
+		c.Ratios, c.Squares, c.Usual, c.Cubes = slices.Clone(d.Ratios), slices.Clone(d.Squares), slices.Clone(d.Usual), slices.Clone(d.Cubes)
 	}
 	return c
 }

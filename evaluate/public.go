@@ -383,6 +383,7 @@ func (p Public) facts() map[string]any {
 	given(f, "by", p.groupsFact())
 	given(f, "estimated_behavior", p.Behavior)
 	given(f, "design", p.Design)
+	where(p.Design != nil && !p.supposes, "forecast", byWeights)
 	given(f, "outcome", p.Outcome)
 	where(p.Start != nil, "first_states", p.Start)
 	where(p.OneDecision && p.Horizon > 1, "one_decision", true)

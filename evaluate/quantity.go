@@ -78,6 +78,8 @@ type quantity struct {
 	// differ bounds these; nil where a person adds what they add to both values.
 	apart  *scalar.Difference
 	differ weightBound
+	// pair are what [Public.ofBoth] says of both weights, 0 where it cannot.
+	pair [2]float64
 
 	bounds scalar.Bounds
 	// share and anchor are parts of the answer's budget: for the choice of its cap, and for where
@@ -105,6 +107,9 @@ func (t *Targets) quantities(p Public, of vouched, f form) []quantity {
 			}
 			if q.values == nil && !slices.Contains(f.both, q.name) {
 				q.apart = t.apart(p, of, &q, apart[0])
+			}
+			if b := apart[0]; b != nil && p.pairs(of, *b) {
+				q.pair[0], q.pair[1] = p.ofBoth(of, *b)
 			}
 			apart = apart[1:]
 		}
@@ -222,7 +227,9 @@ func (q *quantity) weights(t *Targets, w weightBound) weightBound {
 		out.law = append(out.law, a)
 		usual, of = usual+x.Share*a.Weight*a.Weight, of+x.Share*x.Weight*x.Weight
 	}
-	if n > 1 { // what two policies have in common cancels: half of it, if both are weighted
+	if q.pair[0] > 0 {
+		out.law, out.scatter = withSquare(out.law, out.largest, q.pair[0]), q.pair[1]/q.pair[0]
+	} else if n > 1 { // what two policies have in common cancels: half of it, if both are weighted
 		out.scatter *= max(of-1, 0) / 4 / max(usual, 1)
 	}
 	return out

@@ -9,11 +9,9 @@ import (
 
 // weightBound bounds what a person's weight may be.
 type weightBound struct {
-	largest float64 // +Inf where nothing is known
-	square  float64 // its mean square
-	// law is what a forecast takes weights to be: ratios of two values at each decision, of
-	// which one is the largest, with mean 1 and the usual mean square.
-	law []scalar.Atom
+	largest float64       // +Inf where nothing is known
+	square  float64       // its mean square
+	law     []scalar.Atom // what a forecast takes weights to be, by [Design.likely]
 	// scatter is the variance that a forecast takes returns to have, as a share of what it would be if all were
 	// at the ends of their range.
 	scatter float64
@@ -31,6 +29,14 @@ func total(decisions int64, gamma float64) float64 {
 func scatterOf(decisions int64, gamma float64) float64 {
 	all := total(decisions, gamma)
 	return total(decisions, gamma*gamma) / (all * all)
+}
+
+// scatter is what a forecast takes the variance of returns to be where weights are 1.
+func (p Public) scatter() float64 {
+	if p.Return != nil {
+		return 1
+	}
+	return scatterOf(p.decisions(), p.discount())
 }
 
 // discount is that of a decision to the next.
@@ -56,18 +62,17 @@ func (p Public) weightsOf(stepwise bool) weightBound {
 	if p.regime() != designed {
 		return none
 	}
-	d, gamma, scatter := p.Design, p.discount(), 1.0
-	if p.Return == nil {
-		scatter = scatterOf(p.decisions(), gamma)
-	}
+	d, gamma, scatter := p.Design, p.discount(), p.scatter()
 	last := int64(len(d.Ratios)) - 1
 	var mean, most weightBound
+	all, square := total(p.decisions(), gamma), 0.0 // that of the mean: of two decisions, the earlier counts
 	now, total, discount := noWeights(), 0.0, 1.0
 	mixed := make([]float64, len(now.share))
 	spend := func(share float64) {
 		total += share
 		mean.largest += share * most.largest
 		mean.square += share * most.square
+		square += share * (share + 2*max(all-total, 0)) * most.square
 		for i, q := range now.share {
 			mixed[i] += share * q
 		}
@@ -81,83 +86,22 @@ func (p Public) weightsOf(stepwise bool) weightBound {
 			spend(left * discount)
 			break
 		}
-		if now.draw(d.Ratios[min(t, last)], d.Squares[min(t, last)], d.usual(int(min(t, last)))); now.largest > largestKnown || t == mostDrawn {
+		if now.draw(d, int(min(t, last))); now.largest > largestKnown || t == mostDrawn {
 			return none
 		}
 		most.largest, most.square = max(most.largest, now.largest), max(most.square, now.square)
 		spend(discount)
 		discount *= gamma
 	}
-	if !stepwise {
+	switch {
+	case !stepwise:
 		most.law, most.scatter = now.atoms(now.share, 1), scatter
 		return most
+	case !p.supposes:
+		law, scatter := p.lawOfMean()
+		return weightBound{mean.largest / total, square / (total * total), law, scatter}
 	}
 	return weightBound{mean.largest / total, mean.square / total, now.atoms(mixed, total), scatter}
-}
-
-// drawnWeights is the law of a product of ratios, on a grid of its logarithm.
-type drawnWeights struct {
-	largest, square float64
-	share           []float64 // probability of each point of the grid; the rest is of weight 0
-}
-
-// The grid has points at exp(lawStep (i - lawZero)).
-const (
-	lawStep   = 0.02
-	lawZero   = 1000
-	lawPoints = 4500
-)
-
-// noWeights are all 1.
-func noWeights() *drawnWeights {
-	w := &drawnWeights{1, 1, make([]float64, lawPoints)}
-	w.share[lawZero] = 1
-	return w
-}
-
-// draw multiplies by the ratio of one decision, of a law with the usual mean square.
-func (w *drawnWeights) draw(largest, square, usual float64) {
-	w.largest *= largest
-	w.square *= square
-	if largest <= 1 {
-		return
-	}
-	low := max(1-(usual-1)/(largest-1), 0)
-	high := (1 - low) / (largest - low) // the probability of the largest
-	out := make([]float64, len(w.share))
-	w.shift(out, largest, high)
-	w.shift(out, low, 1-high)
-	w.share = out
-}
-
-// shift adds the law times a factor, with a probability, to dst.
-func (w *drawnWeights) shift(dst []float64, factor, probability float64) {
-	if !(factor > 0) || !(probability > 0) {
-		return
-	}
-	by := math.Log(factor) / lawStep
-	whole, part := math.Floor(by), by-math.Floor(by)
-	for i, q := range w.share {
-		if q == 0 {
-			continue
-		}
-		for k, share := range []float64{1 - part, part} {
-			if at := i + int(whole) + k; at >= 0 && at < len(dst) {
-				dst[at] += q * probability * share
-			}
-		}
-	}
-}
-
-// atoms lists the points of a law whose probabilities add up to total.
-func (w *drawnWeights) atoms(share []float64, total float64) []scalar.Atom {
-	var out []scalar.Atom
-	for i, q := range share {
-		if q > 1e-9*total {
-			out = append(out, scalar.Atom{Weight: math.Exp(lawStep * float64(i-lawZero)), Share: q / total})
-		}
-	}
-	return out
 }
 
 // differing bounds the weights of a difference by those of the decision in which the policies differ, times the ratios of
@@ -174,38 +118,10 @@ func (p Public) differing(of vouched, b policy.DifferenceBound) weightBound {
 		out.square *= square
 	}
 	out.law = []scalar.Atom{{Weight: out.square, Share: 1 / out.square}}
-	if b.Square > 0 && of.weights.largest <= largestKnown {
-		out.law, out.scatter = p.differingLaw(of, b)
+	if p.pairs(of, b) {
+		out.law, out.scatter = p.differingLaw(of, b, out.largest)
 	}
 	return out
-}
-
-// differingLaw is what a forecast takes these weights and returns to be: the mean over the decisions in which the policies
-// may differ, each of which varies by itself, times the ratios of the others.
-func (p Public) differingLaw(of vouched, b policy.DifferenceBound) (law []scalar.Atom, scatter float64) {
-	d, decisions, gamma := p.Design, p.decisions(), p.discount()
-	last, now, mixed := int64(len(d.Ratios))-1, noWeights(), make([]float64, lawPoints)
-	all, spent := scalar.Later(float64(decisions), gamma), 0.0
-	mean := func(decisions float64) float64 { return 1 + (b.Square-1)/decisions }
-	for t := int64(0); t < decisions && !(t > last && d.Ratios[last] <= 1); t++ { // from there on it stays
-		if at := min(t, last); t > 0 {
-			now.draw(d.Ratios[at], d.Squares[at], d.usual(int(at)))
-		}
-		if of.stepwise {
-			upTo := scalar.Later(float64(t+1), gamma)
-			with := *now
-			with.draw(b.Weight, b.Weight, mean(float64(t+1)))
-			for i, q := range with.share {
-				mixed[i] += (upTo - spent) * q
-			}
-			spent = upTo
-		}
-	}
-	if of.stepwise {
-		return now.atoms(mixed, spent), b.Spread / mean(all/total(decisions, gamma)) * scalar.Later(float64(decisions), gamma*gamma) / (all * all)
-	}
-	now.draw(b.Weight, b.Weight, mean(float64(decisions)))
-	return now.atoms(now.share, 1), b.Spread / mean(float64(decisions)) * of.weights.scatter / float64(decisions)
 }
 
 // besideOne bounds the product of the ratios of all decisions but one, and its mean square;

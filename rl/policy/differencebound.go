@@ -18,6 +18,10 @@ type DifferenceBound struct {
 	// part (p(a) - q(a)) / b(a) / 2, as multiples of Distance. 0 where the three do not tell the same states apart.
 	Square float64 `json:"square,omitempty"`
 	Spread float64 `json:"spread,omitempty"`
+	// Ratios are the same mean squares of p(a) / b(a) and of q(a) / b(a), and Products those of each with the number that Square
+	// is of; nil where that is 0.
+	Ratios   []float64 `json:"ratios,omitempty"`
+	Products []float64 `json:"products,omitempty"`
 }
 
 // BoundDifference compares p and q, where actions are drawn by behaviour; nil where that
@@ -49,6 +53,10 @@ func BoundDifference(p, q, behaviour Policy) (DifferenceBound, bool) {
 // states looks at every state, where all three tell the same ones apart.
 func (d *DifferenceBound) states(p, q, behaviour Policy) {
 	rows := stateByState(p, q, behaviour)
+	if rows == nil {
+		return
+	}
+	d.Ratios, d.Products = make([]float64, 2), make([]float64, 2)
 	largest := 1.0
 	for _, x := range rows {
 		far := TotalVariation(x[0], x[1])
@@ -59,13 +67,16 @@ func (d *DifferenceBound) states(p, q, behaviour Policy) {
 			part := math.Abs(x[0][a]-x[1][a]) / drawn / 2 / d.Distance
 			weight := part + 1 - far/d.Distance
 			largest = max(largest, weight)
+			for i := range 2 {
+				part := x[i][a] / float64(len(rows))
+				d.Ratios[i] += part * x[i][a] / drawn
+				d.Products[i] += part * weight
+			}
 			d.Square += drawn * weight * weight / float64(len(rows))
 			d.Spread += drawn * part * part / float64(len(rows))
 		}
 	}
-	if rows != nil {
-		d.Weight = min(d.Weight, upDecimal(largest))
-	}
+	d.Weight = min(d.Weight, upDecimal(largest))
 }
 
 // stateByState lists what policies do in each state, of as many actions as any of them has; nil where

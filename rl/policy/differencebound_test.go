@@ -39,6 +39,7 @@ func TestBoundDifferenceHolds(t *testing.T) {
 			t.Fatal("tables tell the probabilities of all actions")
 		}
 		most, square, spread := 1.0, 0.0, 0.0
+		var ratios, products [2]float64
 		for s := range states {
 			far := 0.0
 			for a := range actions {
@@ -55,6 +56,10 @@ func TestBoundDifferenceHolds(t *testing.T) {
 				part := math.Abs(p.row(s)[a]-q.row(s)[a]) / drawn / 2 / bound.Distance
 				w := part + (bound.Distance-far)/bound.Distance
 				most = max(most, w)
+				for i, pi := range []float64{p.row(s)[a], q.row(s)[a]} {
+					ratios[i] += pi * pi / drawn / float64(states)
+					products[i] += pi * w / float64(states)
+				}
 				square, spread = square+drawn*w*w/float64(states), spread+drawn*part*part/float64(states)
 				if w > bound.Weight+1e-9 {
 					t.Errorf("state %d, action %d: a weight of %v above %v", s, a, w, bound.Weight)
@@ -63,6 +68,11 @@ func TestBoundDifferenceHolds(t *testing.T) {
 		}
 		if bound.Weight > 0 && (math.Abs(bound.Weight-most) > 1e-8*most || math.Abs(bound.Square-square) > 1e-8*max(square, 1e-6) || math.Abs(bound.Spread-spread) > 1e-8*max(square, 1e-6)) {
 			t.Errorf("%+v; want the largest weight %v, and mean squares %v and %v", bound, most, square, spread)
+		}
+		for i := range bound.Ratios {
+			if math.Abs(bound.Ratios[i]-ratios[i]) > 1e-8*max(ratios[i], 1e-6) || math.Abs(bound.Products[i]-products[i]) > 1e-8*max(products[i], 1e-6) {
+				t.Errorf("%+v; want mean squares of ratios %v and products %v", bound, ratios, products)
+			}
 		}
 	})
 }

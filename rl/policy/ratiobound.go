@@ -16,6 +16,8 @@ type RatioBound struct {
 	Squares []float64
 	// Usual are means of the squared ratio if all states are as frequent; as Squares where these are not known.
 	Usual []float64
+	// Cubes are those of the cubed ratio; nil where they are not known, or follow from the largest ratio being one of two.
+	Cubes []float64
 	// Supported tells that whatever action the target takes is drawn with probability
 	// above 0, so that in every state the mean ratio is 1.
 	Supported bool
@@ -30,6 +32,7 @@ type RatioBound struct {
 // later ones are sure, as in a trial that drew an arm and kept to it, a [Constant] is.
 func BoundRatios(target, behaviour Policy) (RatioBound, bool) {
 	var out RatioBound
+	usual, cube := usualRatio(target, behaviour)
 	steps := 1
 	if s, ok := behaviour.(byStep); ok {
 		steps = len(s.probs)
@@ -42,26 +45,32 @@ func BoundRatios(target, behaviour Policy) (RatioBound, bool) {
 		}
 		out.Ratios = append(out.Ratios, up(ratio))
 		out.Squares = append(out.Squares, min(up(square), up(ratio)))
-		out.Usual = append(out.Usual, min(usualSquare(target, behaviour), out.Squares[t]))
+		u := min(usual, out.Squares[t])
+		out.Usual = append(out.Usual, u)
+		if low := 1 - (u-1)/max(ratio-1, u-1); cube > 0 && cube < (1-1e-9)*(u*(low+ratio)-low*ratio) {
+			out.Cubes = append(out.Cubes, cube)
+		}
 		out.Supported = out.Supported && supported
 	}
 	return out, true
 }
 
-// usualSquare is the mean squared ratio over all states alike; +Inf where these are not known.
-func usualSquare(target, behaviour Policy) (square float64) {
+// usualRatio are the mean squared and the mean cubed ratio over all states alike; +Inf and 0 where these are not known.
+func usualRatio(target, behaviour Policy) (square, cube float64) {
 	rows := stateByState(target, behaviour)
 	if rows == nil {
-		return math.Inf(1)
+		return math.Inf(1), 0
 	}
 	for _, x := range rows {
 		for a, drawn := range x[1] {
 			if drawn > 0 {
-				square += x[0][a] * x[0][a] / drawn / float64(len(rows))
+				part := x[0][a] * x[0][a] / drawn / float64(len(rows))
+				square += part
+				cube += part * x[0][a] / drawn
 			}
 		}
 	}
-	return square
+	return square, cube
 }
 
 // up rounds up, beyond the rounding of the few operations before. Whole numbers stay.

@@ -38,10 +38,11 @@ func TestRatioBoundHoldsInEveryState(t *testing.T) {
 			}
 			return table
 		}
-		usual := 0.0
+		usual, cube := 0.0, 0.0
 		for k := range pi {
 			if b[k] > 0 {
 				usual += pi[k] * pi[k] / b[k] / float64(states)
+				cube += pi[k] * pi[k] / b[k] * pi[k] / b[k] / float64(states)
 			}
 		}
 		// worst compares the target of state i with the behaviour of state j.
@@ -69,6 +70,9 @@ func TestRatioBoundHoldsInEveryState(t *testing.T) {
 		ratio, square, supported := worst(func(i, j int) bool { return i == j })
 		if !ok || math.Abs(same.Ratios[0]-ratio) > 1e-9 || math.Abs(same.Squares[0]-square) > 1e-9 || math.Abs(same.Usual[0]-usual) > 1e-9 || same.Supported != supported || same.Ratios[0] < ratio {
 			t.Fatalf("%+v; want ratio %v, square %v, usually %v, supported %v", same, ratio, square, usual, supported)
+		}
+		if same.Cubes != nil && math.Abs(same.Cubes[0]-cube) > 1e-9*cube {
+			t.Fatalf("mean cubes %v; want %v", same.Cubes, cube)
 		}
 		apart, ok := policy.BoundRatios(of(pi, "obs_s"), of(b, "obs_other"))
 		ratio, square, supported = worst(func(int, int) bool { return true })

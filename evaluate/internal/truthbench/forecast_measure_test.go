@@ -4,6 +4,7 @@ package truthbench_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"maps"
 	"math"
@@ -44,12 +45,28 @@ func TestForecastTable(t *testing.T) {
 	}
 }
 
+var fresh = flag.String("truth-fresh", "", "seeds of random problems to forecast, in place of the benchmark's")
+
+// forecastProblems are those of the benchmark, or random ones.
+func forecastProblems(t *testing.T) (out []truthbench.Problem) {
+	if *fresh == "" {
+		return truthbench.Problems()
+	}
+	for _, seed := range strings.Split(*fresh, ",") {
+		for _, p := range truthbench.Fresh(uint64(number(t, seed))) {
+			p.Name += " of " + seed
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
 // TestForecastsOfSeveral prints, for problems whose design is known, the half widths that plans forecast of groups and of contrasts,
 // and the mean ones of the releases. It judges nothing.
 func TestForecastsOfSeveral(t *testing.T) {
 	fmt.Println("problem\tpersons\tepsilon\tasked\ttier\tforecast\treleased\tratio")
 	ratios := map[string][]float64{}
-	for _, p := range truthbench.Problems() {
+	for _, p := range forecastProblems(t) {
 		if p.Behavior == nil || !asked(t, p.Name) {
 			continue
 		}

@@ -8,9 +8,9 @@ import (
 
 // Fresh are ten random problems, five of one decision and five of two to ten, on which nothing was tuned: of rare, even and
 // frequent rewards, with states of different frequencies and least probabilities of actions of .02 or .1.
-func Fresh() (out []Problem) {
+func Fresh(seed uint64) (out []Problem) {
 	for k := range 10 {
-		rng := rand.New(rand.NewPCG(uint64(k), 32))
+		rng := rand.New(rand.NewPCG(uint64(k), seed))
 		states, actions := 2+rng.IntN(5), 2+rng.IntN(2)
 		m := &mdp{horizon: 1, gamma: 1, coin: true, start: uneven(rng, states, 2)}
 		if k >= 5 {

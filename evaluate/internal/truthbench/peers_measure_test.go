@@ -156,7 +156,7 @@ func TestPeersTable(t *testing.T) {
 	for _, text := range strings.Split(*persons, ",") {
 		n := int(number(t, text))
 		groups, order, cells := map[key][]did{}, []key{}, map[string]int{}
-		for i, p := range append(truthbench.Problems(), truthbench.Fresh()...) {
+		for i, p := range append(truthbench.Problems(), truthbench.Fresh(32)...) {
 			if !asked(t, p.Name) {
 				continue
 			}
