@@ -78,7 +78,7 @@ func (m *making) begin(tell func(string)) error {
 var (
 	madeDirs  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^run-[0-9]+(/(rows(/split-[0-9]+)?|shards))?$`) })
 	madeFiles = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^run-[0-9]+/(plan\.json|rows/(file-[0-9]+|found-[0-9]+|\.writing-[0-9]+)|rows/(split-[0-9]+/)?(group|part)-[0-9]{1,3}|shards/(s[0-9]{1,5}\.parquet|\.writing-[0-9]+))$`)
+		return regexp.MustCompile(`^run-[0-9]+/(plan\.json|rows/(file-[0-9]+|found-[0-9]+|\.writing-[0-9]+)|rows/(split-[0-9]+/)?(group|part|run)-[0-9]{1,3}|shards/(s[0-9]{1,5}\.parquet|\.writing-[0-9]+))$`)
 	})
 )
 

@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -49,34 +52,42 @@ func (s Sharding) write(ctx context.Context, key [16]byte) (names []string, err 
 	if err != nil {
 		return nil, err
 	}
-	at := shardPlace{Count: s.Shards, key: key}
-	rows, err := in.Spill(m.rows(), s.Shards, at.of)
+	rows, err := in.Spill(m.rows(), s.Shards, shardPlace{Count: s.Shards, key: key}.of)
 	if err != nil {
 		return nil, err
 	}
-	nobody := false
-	err = rows.Each(ctx, func(shard, persons int, write func(io.Writer, map[string]string) error) error {
-		s.progress(in, shard)
-		nobody = nobody || persons == 0
-		if nobody || !rows.Named() {
-			return nil // what is wrong with other persons comes first
-		}
-		at.Shard = shard
-		_, err := writeShard(m.shards(), at, write)
-		names = append(names, filepath.Join(s.Dir, shardName(shard, s.Shards)))
+	done := 0
+	var progress sync.Mutex
+	err = rows.Each(ctx, func(shard int, write func(io.Writer, map[string]string) error) error {
+		progress.Lock()
+		s.progress(in, done)
+		done++
+		progress.Unlock()
+		_, err := writeShard(m.shards(), shardPlace{shard, s.Shards, key}, write)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
+	return s.finish(in, rows.Named(), m)
+}
+
+// finish says what was found, and gives the shards their directory and names.
+func (s Sharding) finish(in *file.Stream, named bool, m making) (names []string, err error) {
 	for _, n := range in.Notices() {
 		s.tell(n)
 	}
-	switch {
-	case !rows.Named():
+	if !named {
 		return nil, errNobodyNamed
-	case nobody:
-		return nil, tooMany(s.Shards)
+	}
+	for shard := range s.Shards {
+		name := shardName(shard, s.Shards)
+		if _, err := os.Stat(filepath.Join(m.shards(), name)); errors.Is(err, fs.ErrNotExist) {
+			return nil, tooMany(s.Shards)
+		} else if err != nil {
+			return nil, err
+		}
+		names = append(names, filepath.Join(s.Dir, name))
 	}
 	return names, m.done()
 }
@@ -92,13 +103,4 @@ func (s Sharding) progress(in *file.Stream, shard int) {
 	if n := len(in.Files()); s.Options.Progress != nil {
 		s.Options.Progress(trajectory.Progress{File: s.Dir, Index: n, Files: n + 1, Bytes: int64(shard), Size: int64(s.Shards)})
 	}
-}
-
-// everyone lists the persons of a dataset.
-func everyone(d *trajectory.Dataset) []int {
-	all := make([]int, d.Persons())
-	for i := range all {
-		all[i] = i
-	}
-	return all
 }

@@ -1,13 +1,13 @@
 package scale
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -96,24 +96,23 @@ func (s Sharding) spread(ctx context.Context, key [16]byte, run func(ctx context
 	if err := run(ctx, p.path, p.Files, s.Shards); err != nil {
 		return nil, err
 	}
-	if err := s.gather(in, p, m); err != nil {
+	named, err := gather(in, p)
+	if err != nil {
 		return nil, err
 	}
-	for shard := range s.Shards {
-		names = append(names, filepath.Join(given, shardName(shard, s.Shards)))
-	}
-	return names, m.done()
+	s.Dir = given
+	return s.finish(in, named, m)
 }
 
-// gather says what workers found.
-func (s Sharding) gather(in *file.Stream, p *split, m making) error {
+// gather says what workers found, and whether persons have names.
+func gather(in *file.Stream, p *split) (named bool, err error) {
 	packs := make([]string, len(p.Files))
 	for i := range packs {
 		packs[i] = p.pack(i)
 	}
 	var unread error
-	named, err := in.Gather(packs, s.Shards, func(yield func([]byte) bool) {
-		for shard := range s.Shards {
+	named, err = in.Gather(packs, p.Shards, func(yield func([]byte) bool) {
+		for shard := range p.Shards {
 			text, err := os.ReadFile(p.located(shard))
 			if err != nil {
 				unread = fmt.Errorf("%w: shard %d was joined by nobody: %w", ErrEngine, shard, err)
@@ -124,26 +123,7 @@ func (s Sharding) gather(in *file.Stream, p *split, m making) error {
 			}
 		}
 	})
-	switch {
-	case unread != nil:
-		return unread
-	case err != nil:
-		return err
-	}
-	for _, n := range in.Notices() {
-		s.tell(n)
-	}
-	if !named {
-		return errNobodyNamed
-	}
-	for shard := range s.Shards {
-		if _, err := os.Stat(filepath.Join(m.shards(), shardName(shard, s.Shards))); errors.Is(err, fs.ErrNotExist) {
-			return tooMany(s.Shards)
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
+	return named, cmp.Or(unread, err)
 }
 
 // write writes the plan, and holds what workers will read against what was meant.
@@ -253,15 +233,12 @@ func (s *split) join(ctx context.Context, shard int, packs []string) error {
 	if err != nil {
 		return err
 	}
-	d, err := in.Unpack(ctx, packs, s.Shards, shard)
+	err = in.Unpack(ctx, s.rows(""), packs, s.Shards, shard, func(write func(io.Writer, map[string]string) error) error {
+		_, err := writeShard(filepath.Join(filepath.Dir(s.path), "shards"), shardPlace{shard, s.Shards, s.key}, write)
+		return err
+	})
 	if err != nil {
 		return err
-	}
-	if d != nil && d.Persons() > 0 && d.PersonID != nil {
-		at := shardPlace{Shard: shard, Count: s.Shards, key: s.key}
-		if _, err := writeShard(filepath.Join(filepath.Dir(s.path), "shards"), at, ordered(d, everyone(d))); err != nil {
-			return err
-		}
 	}
 	found, err := in.Found()
 	if err != nil {

@@ -1,6 +1,7 @@
 package file
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -27,75 +28,41 @@ func (x *Spill) Sort(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	x.runs = spill.NewRuns(dir, sortedParts, &x.frame)
-	err := x.parts.Each(ctx, func(part int, records *spill.Reader) error { return x.sortPart(ctx, part, records) })
+	err := x.each(ctx, x.sort)
 	if err == nil {
 		err = x.in.Verdict()
 	}
 	if err != nil {
 		return Summary{}, errors.Join(err, x.runs.Close())
 	}
-	x.sum = Summary{Files: len(x.in.Files()), Records: x.in.Rows(), Lines: x.in.Lines(), Whole: true, EndUnknown: x.frame.EndUnknown,
-		Repaired: x.in.Repaired(), Notices: x.in.Notices()}
-	before := ""
-	err = x.runs.Each(ctx, func(record []byte) error {
-		person, err := x.frame.Person(record)
+	x.sum.Files, x.sum.Records, x.sum.Lines, x.sum.Whole, x.sum.EndUnknown = len(x.in.Files()), x.in.Rows(), x.in.Lines(), true, x.frame.EndUnknown
+	x.sum.Repaired, x.sum.Notices = x.in.Repaired(), x.in.Notices()
+	return x.sum, nil
+}
+
+// sort puts a part into its run.
+func (x *Spill) sort(part int, of episodes) error {
+	var sum Summary
+	var last []byte
+	err := of(func(record []byte) error {
+		person, rows, err := x.frame.Head(record)
 		if err != nil {
-			return err
+			return lost(err)
 		}
-		rows, err := x.frame.Rows(record)
-		if x.sum.Persons == 0 || string(person) != before {
-			before = string(person)
-			x.sum.Persons++
+		if sum.Episodes == 0 || !bytes.Equal(person, last) {
+			last = append(last[:0], person...)
+			sum.Persons++
 		}
-		x.sum.Episodes++
-		x.sum.Rows += rows
-		return err
+		sum.Episodes++
+		sum.Rows += rows
+		return x.runs.Put(part, record)
 	})
-	return x.sum, err
-}
-
-// sortPart puts a part into its run.
-func (x *Spill) sortPart(ctx context.Context, part int, records *spill.Reader) error {
-	size, err := records.Again()
-	if err != nil {
-		return err
-	}
-	p, held := x.begin(false), kept{}
-	if p.put = held.add; size > inMemory {
-		p.persons = map[string]int64{}
-	}
-	if err := p.read(records); err != nil {
-		return err
-	}
-	if x.in.Hear(p.names); x.in.Faults() > 0 {
-		return nil
-	}
-	if p.persons == nil {
-		return x.runs.Put(part, held.records)
-	}
-	return x.ranges(ctx, records, p.persons, func(records *spill.Reader) error {
-		p, held := x.begin(false), kept{}
-		p.put = held.add
-		if err := p.read(records); err != nil {
-			return err
-		}
-		return x.runs.Put(part, held.records)
-	})
-}
-
-// kept are records in memory.
-type kept struct {
-	records [][]byte
-	free    []byte
-}
-
-func (k *kept) add(record []byte) {
-	if len(record) > cap(k.free)-len(k.free) {
-		k.free = make([]byte, 0, max(1<<20, len(record)))
-	}
-	at := len(k.free)
-	k.free = append(k.free, record...)
-	k.records = append(k.records, k.free[at:len(k.free):len(k.free)])
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	x.sum.Persons += sum.Persons
+	x.sum.Episodes += sum.Episodes
+	x.sum.Rows += sum.Rows
+	return err
 }
 
 func (x *Spill) form() table.Form {
@@ -104,28 +71,17 @@ func (x *Spill) form() table.Form {
 
 // WriteParquet writes the data that were sorted as [WriteMarked] does.
 func (x *Spill) WriteParquet(ctx context.Context, to io.Writer, marks map[string]string) error {
-	return parquetfile.WriteEach(to, marks, x.form(), func(put func(*trajectory.Dataset) error) error { return x.each(ctx, put) })
+	return parquetfile.WriteEach(to, marks, x.form(), x.sorted(ctx))
 }
 
 // WriteCSV writes the data that were sorted as CSV in the canonical columns.
 func (x *Spill) WriteCSV(ctx context.Context, to io.Writer) error {
-	return csvfile.WriteEach(to, x.form(), func(put func(*trajectory.Dataset) error) error { return x.each(ctx, put) })
+	return csvfile.WriteEach(to, x.form(), x.sorted(ctx))
 }
 
-// each gives the data in order, some MB at a time.
-func (x *Spill) each(ctx context.Context, put func(*trajectory.Dataset) error) error {
-	builder, size := spill.Builder{Frame: x.frame, Files: x.in.Files()}, 0
-	err := x.runs.Each(ctx, func(record []byte) error {
-		if size += len(record); size > inMemory {
-			size = len(record)
-			if err := put(builder.Dataset()); err != nil {
-				return err
-			}
-		}
-		return builder.Add(record)
-	})
-	if err != nil {
-		return err
+// sorted gives the data in order.
+func (x *Spill) sorted(ctx context.Context) func(put func(*trajectory.Dataset, bool) error) error {
+	return func(put func(*trajectory.Dataset, bool) error) error {
+		return x.datasets(func(take func([]byte) error) error { return x.runs.Each(ctx, take) }, put)
 	}
-	return put(builder.Dataset())
 }

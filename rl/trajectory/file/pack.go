@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/csvfile"
@@ -42,45 +41,45 @@ func OpenPacks(ctx context.Context, files []string, o trajectory.Options) (*Stre
 	return &Stream{in: in}, nil
 }
 
-// Unpack gives the data of one of count parts, from packs of each file of a stream that is
-// itself not read, in the order of the files; nil where something is wrong with the
-// data. What is wrong with names in this part is added to what [Stream.Found] tells.
-func (s *Stream) Unpack(ctx context.Context, packs []string, count, part int) (*trajectory.Dataset, error) {
+// Unpack gives one of count parts, from packs of each file of a stream that is itself not read, in
+// the order of the files, where it holds anybody and nothing is wrong with the data. What is wrong with
+// names in this part is added to what [Stream.Found] tells. Rows are kept in dir as [Stream.Spill] does.
+func (s *Stream) Unpack(ctx context.Context, dir string, packs []string, count, part int, with func(write writing) error) error {
 	if len(packs) != len(s.Files()) {
-		return nil, fmt.Errorf("%w: %d packs of %d files", trajectory.ErrOptions, len(packs), len(s.Files()))
+		return fmt.Errorf("%w: %d packs of %d files", trajectory.ErrOptions, len(packs), len(s.Files()))
 	}
+	x, bytes := &Spill{in: s.in, dir: dir, o: s.in.Options()}, int64(0)
 	all := make([]packed, len(packs))
 	for i, name := range packs {
-		if err := unpacked(name, count, func(_ *spill.Packed, of packed) error {
+		if err := unpacked(name, count, func(from *spill.Packed, of packed) error {
 			all[i] = of
-			return nil
-		}); err != nil {
-			return nil, err
-		}
-	}
-	x := &Spill{in: s.in, o: s.in.Options(), frame: joinFrames(all), about: all[0].Found}
-	faulty := slices.ContainsFunc(all, func(p packed) bool { return p.Found.Faults.Total > 0 })
-	p := x.begin(!faulty)
-	for _, name := range packs {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		err := unpacked(name, count, func(from *spill.Packed, _ packed) error {
+			x.faulty = x.faulty || of.Found.Faults.Total > 0
 			records, err := from.Part(part)
 			if err != nil {
 				return err
 			}
-			return p.read(records)
-		})
-		if err != nil {
-			return nil, err
+			n, err := records.Again()
+			bytes += n
+			return err
+		}); err != nil {
+			return err
 		}
 	}
-	d := p.end()
-	if faulty || s.in.Faults() > 0 {
-		return nil, nil
-	}
-	return d, nil
+	x.frame, x.about = joinFrames(all), all[0].Found
+	return x.part(ctx, bytes, func(read func(*spill.Reader) error) error {
+		for _, name := range packs {
+			if err := unpacked(name, count, func(from *spill.Packed, _ packed) error {
+				records, err := from.Part(part)
+				if err != nil {
+					return err
+				}
+				return read(records)
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(of episodes) error { return x.shard(of, with) })
 }
 
 // unpacked opens a pack for as long as with takes.

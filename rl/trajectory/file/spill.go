@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"sync"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/ingest"
@@ -14,7 +16,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
-// Spill is data on disk, in parts by person, of which one at a time is in memory.
+// Spill is data on disk, in parts by person, of which as many are in memory at a time as there are processors.
 type Spill struct {
 	in    *ingest.Stream
 	parts *spill.Writer
@@ -23,6 +25,9 @@ type Spill struct {
 	o     trajectory.Options
 	about ingest.Facts
 	rows  int // of nobody
+
+	mutex  sync.Mutex // of what is wrong with the data, and of sum
+	faulty bool       // elsewhere
 
 	runs *spill.Runs // in the order of persons, once Sort was called
 	sum  Summary
@@ -63,41 +68,14 @@ func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, e
 // Named tells whether persons have names.
 func (x *Spill) Named() bool { return !x.about.Nameless }
 
-// Each gives every part, in order: how many persons it has, which may be none, and what
-// writes their data as [WriteMarked] does, in the order of their ids. Of a part with many
-// rows some of the persons are in memory at a time. It ends with all that is wrong with
+type writing = func(to io.Writer, marks map[string]string) error
+
+// Each gives every part that holds persons with names, several at a time, and what writes their data
+// as [WriteMarked] does, in the order of their ids. It ends with all that is wrong with
 // the data, as [Read] would, and gives no further part once that is anything.
-func (x *Spill) Each(ctx context.Context, with func(part, persons int, write func(to io.Writer, marks map[string]string) error) error) error {
-	err := x.parts.Each(ctx, func(part int, records *spill.Reader) error {
-		size, err := records.Again()
-		if err != nil {
-			return err
-		}
-		p := x.begin(x.in.Faults() == 0)
-		if size > inMemory {
-			p.persons = map[string]int64{}
-		}
-		if err := p.read(records); err != nil {
-			return err
-		}
-		if p.persons == nil {
-			d := p.end()
-			if x.in.Faults() > 0 {
-				return nil
-			}
-			return with(part, d.Persons(), func(to io.Writer, marks map[string]string) error {
-				return parquetfile.WriteMarked(to, sorted(d), marks)
-			})
-		}
-		x.in.Hear(p.names)
-		if x.in.Faults() > 0 {
-			return nil
-		}
-		return with(part, len(p.persons), func(to io.Writer, marks map[string]string) error {
-			return parquetfile.WriteEach(to, marks, table.Form{}, func(put func(*trajectory.Dataset) error) error {
-				return x.inRanges(ctx, records, p.persons, put)
-			})
-		})
+func (x *Spill) Each(ctx context.Context, with func(part int, write writing) error) error {
+	err := x.each(ctx, func(part int, of episodes) error {
+		return x.shard(of, func(write writing) error { return with(part, write) })
 	})
 	if err != nil {
 		return err
@@ -105,55 +83,100 @@ func (x *Spill) Each(ctx context.Context, with func(part, persons int, write fun
 	return x.in.Verdict()
 }
 
-// reading puts a part together.
-type reading struct {
-	of       *Spill
-	builder  spill.Builder
-	names    *ingest.Register
-	episodes bool // are wanted: nothing is wrong with the data so far
-	// persons, where they are too many for memory at one time, and the bytes of each; else
-	// nil.
-	persons map[string]int64
-	// put, if not nil, takes the records of episodes in place of the builder.
-	put func(record []byte)
+// each gives every part whose names and those before are right.
+func (x *Spill) each(ctx context.Context, with func(part int, of episodes) error) error {
+	return x.parts.Each(ctx, runtime.GOMAXPROCS(0), func(part int, records *spill.Reader) error {
+		size, err := records.Again()
+		if err != nil {
+			return err
+		}
+		return x.part(ctx, size, func(read func(*spill.Reader) error) error { return read(records) }, func(of episodes) error { return with(part, of) })
+	})
 }
 
-func (x *Spill) begin(episodes bool) *reading {
-	files := x.in.Files()
-	return &reading{of: x, builder: spill.Builder{Frame: x.frame, Files: files}, names: ingest.NewRegister(files, x.o, x.about), episodes: episodes}
+func (x *Spill) shard(of episodes, with func(write writing) error) error {
+	if x.about.Nameless {
+		return nil
+	}
+	return with(func(to io.Writer, marks map[string]string) error {
+		return parquetfile.WriteEach(to, marks, table.Form{}, func(put func(*trajectory.Dataset, bool) error) error { return x.datasets(of, put) })
+	})
+}
+
+// episodes gives records of episodes in the order of persons.
+type episodes func(take func(record []byte) error) error
+
+// part checks the names in records of a part, of so many bytes, and gives its episodes where nothing is
+// wrong with the data and there are any.
+func (x *Spill) part(ctx context.Context, bytes int64, records func(read func(*spill.Reader) error) error, with func(episodes) error) (err error) {
+	all := newSorting(&x.frame, x.dir, bytes)
+	defer func() { err = errors.Join(err, all.close()) }()
+	right, err := x.check(ctx, records, all.add)
+	if err != nil || !right || len(all.records) == 0 {
+		return err
+	}
+	return with(func(take func([]byte) error) error { return all.each(ctx, take) })
+}
+
+// check checks the names in the records of a part, of which those of one part are in memory, and tells whether nothing is wrong with the data.
+func (x *Spill) check(ctx context.Context, records func(read func(*spill.Reader) error) error, episode func(record []byte) error) (right bool, err error) {
+	x.mutex.Lock()
+	defer x.mutex.Unlock()
+	names := ingest.NewRegister(x.in.Files(), x.o, x.about)
+	err = records(func(r *spill.Reader) error { return x.read(ctx, r, names, episode) })
+	x.in.Hear(names)
+	return !x.faulty && x.in.Faults() == 0, err
 }
 
 // read takes the records of a part.
-func (p *reading) read(records *spill.Reader) error {
-	for {
+func (x *Spill) read(ctx context.Context, records *spill.Reader, names *ingest.Register, episode func(record []byte) error) error {
+	for n := 0; ; n++ {
+		if n%(1<<10) == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
 		kind, record, err := records.Next()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
-		case kind == spill.Name:
-			var m ingest.Mention
-			if m, err = spill.ReadMention(record); err == nil && m.File >= len(p.builder.Files) {
-				err = io.ErrUnexpectedEOF
+			return lost(err)
+		case kind != spill.Name:
+			if err := episode(record); err != nil {
+				return err
 			}
-			if err == nil {
-				p.names.Check(m)
-			}
-		case p.persons != nil:
-			err = p.weigh(record)
-		case p.put != nil:
-			p.put(record)
-		case p.episodes:
-			err = p.builder.Add(record)
+			continue
 		}
-		if err != nil {
-			return fmt.Errorf("rows that were kept on disk cannot be read again: %w", err)
+		m, err := spill.ReadMention(record)
+		if err != nil || m.File >= len(x.in.Files()) {
+			return lost(err)
 		}
+		names.Check(m)
 	}
 }
 
-// end gives the data of the part.
-func (p *reading) end() *trajectory.Dataset {
-	p.of.in.Hear(p.names)
-	return p.builder.Dataset()
+// mostTold is after how many bytes of records a writer is told that a row group may end, whatever memory holds.
+const mostTold = 1 << 23
+
+// datasets makes datasets of episodes.
+func (x *Spill) datasets(of episodes, put func(d *trajectory.Dataset, end bool) error) error {
+	builder, size, told := spill.Builder{Frame: x.frame, Files: x.in.Files()}, 0, 0
+	err := of(func(record []byte) error {
+		size, told = size+len(record), told+len(record)
+		if end := told > mostTold; end || size > inMemory {
+			if err := put(builder.Dataset(), end); err != nil {
+				return err
+			}
+			if size = len(record); end {
+				told = size
+			}
+		}
+		if err := builder.Add(record); err != nil {
+			return lost(err)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return put(builder.Dataset(), true)
 }

@@ -130,5 +130,5 @@ func (k *grouping) load() error {
 
 // lost is about rows that cannot be read again.
 func lost(err error) error {
-	return fmt.Errorf("rows that were kept in a temporary file cannot be read again: %w", cmp.Or(err, io.ErrUnexpectedEOF))
+	return fmt.Errorf("rows that were kept on disk cannot be read again: %w", cmp.Or(err, io.ErrUnexpectedEOF))
 }

@@ -15,15 +15,15 @@ import (
 // decimals that read back to the same float64. Persons and episodes without a
 // name are numbered.
 func Write(w io.Writer, d *trajectory.Dataset) error {
-	return WriteEach(w, table.Form{}, func(put func(*trajectory.Dataset) error) error { return put(d) })
+	return WriteEach(w, table.Form{}, func(put func(*trajectory.Dataset, bool) error) error { return put(d, true) })
 }
 
 // WriteEach is Write of datasets that are put one after another, of the same columns and
 // with names of persons, as of one with all of their persons.
-func WriteEach(w io.Writer, form table.Form, each func(put func(*trajectory.Dataset) error) error) error {
+func WriteEach(w io.Writer, form table.Form, each func(put func(d *trajectory.Dataset, end bool) error) error) error {
 	b := bufio.NewWriterSize(w, 1<<16)
 	var x *writer
-	err := each(func(d *trajectory.Dataset) error {
+	err := each(func(d *trajectory.Dataset, _ bool) error {
 		if x == nil {
 			x = &writer{d: d, l: table.NewLayout(d, form)}
 			x.header()

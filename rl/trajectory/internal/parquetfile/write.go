@@ -19,14 +19,14 @@ func Write(w io.Writer, d *trajectory.Dataset) error { return WriteMarked(w, d, 
 // WriteMarked is Write with further texts by name in the file's metadata; see
 // [Marks].
 func WriteMarked(w io.Writer, d *trajectory.Dataset, marks map[string]string) error {
-	return WriteEach(w, marks, table.Form{}, func(put func(*trajectory.Dataset) error) error { return put(d) })
+	return WriteEach(w, marks, table.Form{}, func(put func(*trajectory.Dataset, bool) error) error { return put(d, true) })
 }
 
 // WriteEach is WriteMarked of datasets that are put one after another, of the same columns
-// and with names of persons, as of one with all of their persons.
-func WriteEach(w io.Writer, marks map[string]string, form table.Form, each func(put func(*trajectory.Dataset) error) error) error {
+// and with names of persons, as of one with all of their persons. A row group may end where end is said.
+func WriteEach(w io.Writer, marks map[string]string, form table.Form, each func(put func(d *trajectory.Dataset, end bool) error) error) error {
 	var x *writer
-	err := each(func(d *trajectory.Dataset) error {
+	err := each(func(d *trajectory.Dataset, end bool) error {
 		if x == nil {
 			x = newWriter(w, d, form)
 			for _, name := range slices.Sorted(maps.Keys(marks)) {
@@ -37,7 +37,10 @@ func WriteEach(w io.Writer, marks map[string]string, form table.Form, each func(
 			x.d, x.l = d, table.NewLayout(d, form)
 			x.l.Before = before
 		}
-		return x.dataset()
+		if err := x.dataset(); err != nil || !end {
+			return err
+		}
+		return x.tell()
 	})
 	if err != nil {
 		return err
@@ -109,7 +112,7 @@ func (x *writer) dataset() error {
 			}
 		}
 	}
-	return x.tell()
+	return nil
 }
 
 func (x *writer) tell() error {

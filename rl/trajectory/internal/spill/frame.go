@@ -1,6 +1,7 @@
 package spill
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"math"
@@ -115,17 +116,12 @@ func (f *Frame) Read(record []byte, e *trajectory.Episode) (person, id []byte, e
 
 // Person is the id of the person of an episode that Append wrote, a part of the record.
 func (f *Frame) Person(record []byte) ([]byte, error) {
-	person, _, err := f.head(record)
+	person, _, err := f.Head(record)
 	return person, err
 }
 
-// Rows is the number of rows of an episode that Append wrote.
-func (f *Frame) Rows(record []byte) (int, error) {
-	_, rows, err := f.head(record)
-	return rows, err
-}
-
-func (f *Frame) head(record []byte) (person []byte, rows int, err error) {
+// Head is Person with the number of rows.
+func (f *Frame) Head(record []byte) (person []byte, rows int, err error) {
 	r := &table.Record{Left: record}
 	r.Bytes(1)
 	var n [5]int
@@ -137,4 +133,22 @@ func (f *Frame) head(record []byte) (person []byte, rows int, err error) {
 		return nil, 0, io.ErrUnexpectedEOF
 	}
 	return person, n[2], nil
+}
+
+// Sort puts episodes in the order of their persons; those of a person stay in the order in which they are.
+func (f *Frame) Sort(records [][]byte) error {
+	type keyed struct{ person, record []byte }
+	all := make([]keyed, len(records))
+	for i, record := range records {
+		person, err := f.Person(record)
+		if err != nil {
+			return err
+		}
+		all[i] = keyed{person, record}
+	}
+	slices.SortStableFunc(all, func(a, b keyed) int { return bytes.Compare(a.person, b.person) })
+	for i, k := range all {
+		records[i] = k.record
+	}
+	return nil
 }

@@ -184,7 +184,7 @@ func TestARecordOfAnotherFileIsAnError(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "group-0"), framed(spill.Episode, part, 1, []byte("a")), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Each(t.Context(), func(int, *spill.Reader) error { return nil }); err == nil {
+		if err := w.Each(t.Context(), 1, func(int, *spill.Reader) error { return nil }); err == nil {
 			t.Errorf("part %d in the first file: no error", part)
 		}
 	}

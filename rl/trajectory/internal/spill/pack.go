@@ -21,7 +21,7 @@ const (
 // Pack writes all parts, and bytes about them, in the form that [OpenPack] reads.
 func (w *Writer) Pack(ctx context.Context, to io.Writer, facts []byte) error {
 	ends, end := []byte{}, uint64(0)
-	err := w.each(ctx, func(_ int, r io.Reader) error {
+	err := w.each(ctx, 1, func(_ int, r io.Reader) error {
 		n, err := io.Copy(to, r)
 		end += uint64(n)
 		ends = binary.LittleEndian.AppendUint64(ends, end)

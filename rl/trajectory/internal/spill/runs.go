@@ -2,12 +2,12 @@ package spill
 
 import (
 	"bytes"
+	"cmp"
 	"container/heap"
 	"context"
 	"errors"
 	"io"
 	"os"
-	"slices"
 )
 
 // Runs are records on disk in several files, in each of them in the order of persons.
@@ -25,29 +25,11 @@ func NewRuns(dir string, n int, frame *Frame) *Runs {
 // MostRuns is how many runs are open at a time.
 const MostRuns = 1 << 7
 
-// Put adds records of episodes to a run, in the order of their persons; those of a person
-// stay in the order in which they are. Every person of the run before comes before these.
-func (r *Runs) Put(run int, records [][]byte) error {
-	type keyed struct{ person, record []byte }
-	all := make([]keyed, len(records))
-	for i, record := range records {
-		person, err := r.frame.Person(record)
-		if err != nil {
-			return err
-		}
-		all[i] = keyed{person, record}
-	}
-	slices.SortStableFunc(all, func(a, b keyed) int { return bytes.Compare(a.person, b.person) })
-	for _, k := range all {
-		if err := r.files.put(run, run, Episode, k.record); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// Put adds an episode to a run. Its person does not come before that of the one before.
+func (r *Runs) Put(run int, record []byte) error { return r.files.put(run, run, Episode, record) }
 
-// Each gives the records of all runs in the order of their persons, and may be called
-// again. A record holds until the next one.
+// Each gives the records of all runs in the order of their persons, those of a person in the order
+// of the runs, and may be called again. A record holds until the next one.
 func (r *Runs) Each(ctx context.Context, with func(record []byte) error) (err error) {
 	if err := r.files.close(); err != nil {
 		return err
@@ -66,7 +48,7 @@ func (r *Runs) Each(ctx context.Context, with func(record []byte) error) (err er
 		if err != nil {
 			return err
 		}
-		h := &head{file: file, records: NewReader(file), frame: r.frame}
+		h := &head{run: i, file: file, records: NewReader(file), frame: r.frame}
 		all = append(all, h)
 		if err := h.next(); err != nil {
 			return err
@@ -93,6 +75,7 @@ func (r *Runs) Close() error { return r.files.close() }
 
 // head is the record of a run that comes next.
 type head struct {
+	run            int
 	file           *os.File
 	records        *Reader
 	frame          *Frame
@@ -121,7 +104,7 @@ func (h heads) Less(i, j int) bool {
 	if h[i].end || h[j].end {
 		return !h[i].end && h[j].end
 	}
-	return bytes.Compare(h[i].person, h[j].person) < 0
+	return cmp.Or(bytes.Compare(h[i].person, h[j].person), h[i].run-h[j].run) < 0
 }
 
 func (h heads) Swap(i, j int) { h[i], h[j] = h[j], h[i] }

@@ -2,6 +2,7 @@ package spill
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
+	"sync/atomic"
 )
 
 const (
@@ -45,33 +48,28 @@ func (w *Writer) Put(part int, kind byte, record []byte) error {
 	return w.groups.put(part/w.per, part, kind, record)
 }
 
-// Each gives the records of every part, in the order in which they were put, and ends
-// with the first error. A part's file is gone when its records were given.
-func (w *Writer) Each(ctx context.Context, with func(part int, records *Reader) error) error {
-	return w.each(ctx, func(part int, r io.Reader) error { return with(part, NewReader(r)) })
+// Each gives the records of every part, in the order in which they were put, of up to so many
+// parts at a time, and ends with an error of one. A part's file is gone when its records were given.
+func (w *Writer) Each(ctx context.Context, workers int, with func(part int, records *Reader) error) error {
+	return w.each(ctx, workers, func(part int, r io.Reader) error { return with(part, NewReader(r)) })
 }
 
 // each is Each of the bytes of parts.
-func (w *Writer) each(ctx context.Context, with func(part int, r io.Reader) error) error {
+func (w *Writer) each(ctx context.Context, workers int, with func(part int, r io.Reader) error) error {
 	if err := w.groups.close(); err != nil {
 		return err
 	}
+	if w.per == 1 {
+		return w.groups.each(ctx, workers, with)
+	}
 	for g := range w.groups.n {
 		from := g * w.per
-		parts, at := w.groups, g
-		if w.per > 1 {
-			parts, at = newFiles(w.dir, "part-", min(w.per, w.parts-from)), 0
-			if err := w.divide(ctx, g, parts); err != nil {
-				return err
-			}
+		parts := newFiles(w.dir, "part-", min(w.per, w.parts-from))
+		if err := w.divide(ctx, g, parts); err != nil {
+			return err
 		}
-		for part := from; part < min(from+w.per, w.parts); part++ {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			if err := parts.take(at+part-from, func(r io.Reader) error { return with(part, r) }); err != nil {
-				return err
-			}
+		if err := parts.each(ctx, workers, func(i int, r io.Reader) error { return with(from+i, r) }); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -183,6 +181,27 @@ func (f *files) take(i int, with func(io.Reader) error) error {
 		return fmt.Errorf("rows that were kept on disk are gone: %w; leave %s alone while it is in use, and start again", err, f.dir)
 	}
 	return errors.Join(with(file), file.Close(), os.Remove(f.name(i)))
+}
+
+// each takes all files, up to so many at a time.
+func (f *files) each(ctx context.Context, workers int, with func(i int, r io.Reader) error) error {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	errs := make([]error, workers)
+	for k := range errs {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < f.n && errs[k] == nil; i = int(next.Add(1)) - 1 {
+				if errs[k] = ctx.Err(); errs[k] == nil {
+					errs[k] = f.take(i, func(r io.Reader) error { return with(i, r) })
+				}
+			}
+			if errs[k] != nil {
+				next.Store(int64(f.n))
+			}
+		})
+	}
+	all.Wait()
+	return cmp.Or(errs...)
 }
 
 type eof struct{}

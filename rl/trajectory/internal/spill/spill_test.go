@@ -28,7 +28,7 @@ func Example() {
 			fmt.Println(err)
 		}
 	}
-	err = w.Each(context.Background(), func(part int, records *spill.Reader) error {
+	err = w.Each(context.Background(), 1, func(part int, records *spill.Reader) error {
 		for {
 			_, record, err := records.Next()
 			if errors.Is(err, io.EOF) {
@@ -65,7 +65,7 @@ func TestEveryRecordComesBackInOrder(t *testing.T) {
 			}
 		}
 		next := 0
-		err := w.Each(t.Context(), func(part int, r *spill.Reader) error {
+		err := w.Each(t.Context(), 1, func(part int, r *spill.Reader) error {
 			if part != next {
 				t.Errorf("part %d after %d", part, next-1)
 			}
@@ -105,7 +105,7 @@ func TestAFileThatIsGoneIsAnError(t *testing.T) {
 		if err := os.Remove(filepath.Join(dir, "group-0")); err != nil {
 			t.Fatal(err)
 		}
-		err := w.Each(t.Context(), func(int, *spill.Reader) error { return nil })
+		err := w.Each(t.Context(), 1, func(int, *spill.Reader) error { return nil })
 		if !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), dir) {
 			t.Errorf("%d parts: %v; want an error with the directory", parts, err)
 		}
