@@ -185,7 +185,8 @@ func regularFiles(path string) ([]string, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		// An open file that has no name, such as a memory file under /dev/stdin: the
 		// link to it opens, and leads nowhere.
-		if info, known := os.Stat(path); known == nil && info.Mode().IsRegular() {
+		var info fs.FileInfo
+		if info, err = os.Stat(path); err == nil && info.Mode().IsRegular() {
 			return []string{path}, nil
 		}
 	}

@@ -275,7 +275,7 @@ func distinct(files []string) error {
 		}
 		info, err := os.Stat(name)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: %w", trajectory.ErrInput, err)
 		}
 		for j, before := range infos[:i] {
 			if before != nil && os.SameFile(info, before) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
@@ -49,10 +50,11 @@ func Example() {
 	// <nil>
 }
 
-// TestEveryRecordComesBackInOrder, of one level and of two, and no more files are open
+// TestEveryRecordComesBackInOrder, of one level and of two, to one worker and to several, and no more files are open
 // than there may be.
 func TestEveryRecordComesBackInOrder(t *testing.T) {
-	for _, parts := range []int{1, 255, 256, 257, 1000, spill.MostParts} {
+	for i, parts := range []int{1, 255, 256, 257, 1000, spill.MostParts, 256, 1000} {
+		workers := 1 + i/6*2
 		dir := t.TempDir()
 		w := spill.NewWriter(dir, parts)
 		want := map[int][]string{}
@@ -64,12 +66,14 @@ func TestEveryRecordComesBackInOrder(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		next := 0
-		err := w.Each(t.Context(), 1, func(part int, r *spill.Reader) error {
-			if part != next {
+		next, mutex := 0, sync.Mutex{}
+		err := w.Each(t.Context(), workers, func(part int, r *spill.Reader) error {
+			mutex.Lock()
+			if part != next && workers == 1 {
 				t.Errorf("part %d after %d", part, next-1)
 			}
 			next++
+			mutex.Unlock()
 			for _, text := range want[part] {
 				if _, record, err := r.Next(); err != nil || string(record) != text {
 					return fmt.Errorf("part %d: %q, %w; want %q", part, record, err, text)
