@@ -15,6 +15,7 @@ import (
 
 	"github.com/discreet-rl/discreet/internal/atomicfile"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
+	"github.com/discreet-rl/discreet/internal/scan"
 	"github.com/discreet-rl/discreet/internal/shards"
 	"github.com/discreet-rl/discreet/internal/source"
 )
@@ -183,26 +184,9 @@ func digestOf(ctx context.Context, path string) (sum [sha256.Size]byte, err erro
 	} else if v, ok := info.Sys().(source.Version); ok {
 		return sha256.Sum256(fmt.Appendf(nil, "object %q %q %d", path, v, info.Size())), nil
 	}
-	f, err := source.Open(ctx, path)
-	if err != nil {
-		return sum, err
-	}
-	defer f.Close()
-	h := sha256.New()
-	buf := make([]byte, 1<<20)
-	for {
-		n, err := f.Read(buf)
-		h.Write(buf[:n])
-		if errors.Is(err, io.EOF) {
-			return [sha256.Size]byte(h.Sum(nil)), nil
-		}
-		if err != nil {
-			return sum, err
-		}
-		if err := ctx.Err(); err != nil {
-			return sum, err
-		}
-	}
+	text, err := scan.FileDigest(ctx, path)
+	copy(sum[:], text)
+	return sum, err
 }
 
 // The names of the curator's files beside a shard.

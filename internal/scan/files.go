@@ -143,7 +143,7 @@ func ContentsOf(ctx context.Context, s *spec.Spec) ([]Contents, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", trajectory.ErrInput, err)
 		}
-		sum, err := digest(ctx, name)
+		sum, err := FileDigest(ctx, name)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", trajectory.ErrInput, name, err)
 		}
@@ -164,7 +164,7 @@ func Digest(ctx context.Context, s *spec.Spec) ([]byte, error) {
 	}
 	digests := make([][]byte, len(found))
 	for i, path := range found {
-		if digests[i], err = digest(ctx, path); err != nil {
+		if digests[i], err = FileDigest(ctx, path); err != nil {
 			return nil, fmt.Errorf("%w: %s: %w", trajectory.ErrInput, path, err)
 		}
 	}
@@ -204,8 +204,8 @@ func regularFiles(path string) ([]string, error) {
 	return files, err
 }
 
-// digest is the SHA-256 of a file.
-func digest(ctx context.Context, path string) ([]byte, error) {
+// FileDigest is the SHA-256 of a file.
+func FileDigest(ctx context.Context, path string) ([]byte, error) {
 	f, err := source.Open(ctx, path)
 	if err != nil {
 		return nil, err

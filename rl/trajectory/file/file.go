@@ -277,6 +277,9 @@ func distinct(files []string) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", trajectory.ErrInput, err)
 		}
+		if !info.Mode().IsRegular() && !info.IsDir() { // a pipe could keep its reader waiting for ever
+			return &trajectory.InputError{File: name, What: "is not a regular file", Remedy: "copy what it holds into one", Kind: trajectory.ErrFormat}
+		}
 		for j, before := range infos[:i] {
 			if before != nil && os.SameFile(info, before) {
 				return &trajectory.InputError{File: name, What: "is the same file as " + files[j], Remedy: "name it once", Kind: trajectory.ErrFormat}
