@@ -16,7 +16,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
-// Spill is data on disk, in parts by person, of which as many are in memory at a time as there are processors.
+// Spill is data on disk, in parts by person. In memory are some MB of rows, and the names of one part.
 type Spill struct {
 	in    *ingest.Stream
 	parts *spill.Writer
@@ -68,6 +68,7 @@ func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, e
 // Named tells whether persons have names.
 func (x *Spill) Named() bool { return !x.about.Nameless }
 
+// writing writes the data of a part.
 type writing = func(to io.Writer, marks map[string]string) error
 
 // Each gives every part that holds persons with names, several at a time, and what writes their data
@@ -118,7 +119,8 @@ func (x *Spill) part(ctx context.Context, bytes int64, records func(read func(*s
 	return with(func(take func([]byte) error) error { return all.each(ctx, take) })
 }
 
-// check checks the names in the records of a part, of which those of one part are in memory, and tells whether nothing is wrong with the data.
+// check checks the names in a part, and tells whether nothing is wrong with the data. Names of one part
+// at a time are in memory.
 func (x *Spill) check(ctx context.Context, records func(read func(*spill.Reader) error) error, episode func(record []byte) error) (right bool, err error) {
 	x.mutex.Lock()
 	defer x.mutex.Unlock()

@@ -1,4 +1,4 @@
-package discreet_test
+package scale_test
 
 import (
 	"context"
