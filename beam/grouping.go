@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
@@ -19,7 +20,7 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// grouping is the job of a round on rows: workers read the files and give every row to its
+// grouping is the job of a round on rows: workers read the files, large ones in parts, and give every row to its
 // person's partition, the runner brings those of a partition to one worker, who answers for it. The runner moves
 // sealed pieces, by number of partition.
 func grouping(j job, out string) *sdk.Pipeline { return grouped(j, out, &gatherPartition{Job: j}) }
@@ -39,7 +40,7 @@ func grouped(j job, out string, gather any) *sdk.Pipeline {
 // What is given to a partition: a piece of a file's rows, or why a file cannot be read.
 const tagPiece = 'p'
 
-// scatterFile reads one file.
+// scatterFile reads one file, or a part of one.
 type scatterFile struct {
 	Job job
 }
@@ -48,7 +49,7 @@ type scatterFile struct {
 func (f *scatterFile) ProcessElement(ctx context.Context, file int, emit func(partition string, piece []byte)) error {
 	task, hash, key, err := f.Job.asked()
 	if err == nil {
-		beside := filepath.Join(f.Job.Dir, fmt.Sprintf("file-%d", file))
+		beside := filepath.Join(f.Job.Dir, fmt.Sprintf("file-%d", slices.Index(f.Job.Names, f.Job.Names[file])))
 		err = here.Scatter(reaching(ctx), task, hash, f.Job.Names, file, beside, key, func(partition int, piece []byte) error {
 			emit(strconv.Itoa(partition), append([]byte{tagPiece}, piece...))
 			return nil

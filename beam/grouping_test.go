@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -70,6 +71,32 @@ func (e inFiles) Round(ctx context.Context, r scale.Round) ([]scale.Partial, err
 		return e.Engine.Round(ctx, r)
 	}
 	return e.Engine.round(ctx, r, e.files, grouping)
+}
+
+// inParts is an engine of which every file is read in so many parts.
+type inParts struct {
+	*Engine
+	parts int
+}
+
+func (e inParts) Round(ctx context.Context, r scale.Round) ([]scale.Partial, error) {
+	files, err := r.Task.Files(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, f := range files {
+		all = append(all, slices.Repeat([]string{f}, e.parts)...)
+	}
+	return e.Engine.round(ctx, r, all, grouping)
+}
+
+// TestPartsOfFilesOnPrismReleaseTheBytesOfOneProcess.
+func TestPartsOfFilesOnPrismReleaseTheBytesOfOneProcess(t *testing.T) {
+	e := onPrism(t, Config{})
+	for _, format := range []string{"csv", "parquet"} {
+		newStage(t, 120, 2).apart(t, format).evaluate(t, "parts", inParts{e, 6}, refine...)
+	}
 }
 
 // files are those of the stage's rows.

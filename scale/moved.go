@@ -18,22 +18,23 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
-// An engine that moves rows by itself moves them in pieces: of one file, for one partition,
+// An engine that moves rows by itself moves them in pieces: of one part of a file, for one partition,
 // numbered, and sealed under the run key. So a worker knows that it has every piece of every file,
 // that nobody else made or saw one, and of a piece that came twice that it is the same.
 
 // label is what a piece says in clear.
 type label struct {
-	// Name is that of the file, File its place among so many.
+	// Name is that of the file, File the place of its part among those of all files.
 	Name  string `json:"name"`
 	File  int    `json:"file"`
 	Files int    `json:"files"`
-	// Number counts the pieces of the file for the partition. The last one is empty.
+	// Number counts the pieces of the part for the partition. The last one has no rows.
 	Number int  `json:"number"`
 	Last   bool `json:"last"`
 }
 
-// Files are those of the data that the task asks about, in their order.
+// Files are those of the data that the task asks about, in their order. A large one stands there several times: as
+// many parts of it can be read apart.
 func (t Task) Files(ctx context.Context) ([]string, error) {
 	c, err := t.config()
 	if err != nil {
@@ -42,7 +43,7 @@ func (t Task) Files(ctx context.Context) ([]string, error) {
 	return scan.Files(ctx, c)
 }
 
-// Scatter reads the rows of one of the files of [Task.Files], and gives them in pieces, sealed, each for a partition:
+// Scatter reads the rows of one of [Task.Files], and gives them in pieces, sealed, each for a partition:
 // that of [Worker.Places]. It may be done again, and gives the same rows in the same pieces. What is wrong with the file goes to a
 // file whose name begins with beside.
 func (w *Worker) Scatter(ctx context.Context, t Task, task Hash, files []string, number int, beside string, key RunKey, give func(partition int, piece []byte) error) error {
@@ -65,15 +66,24 @@ func (w *Worker) Scatter(ctx context.Context, t Task, task Hash, files []string,
 		given = err
 		return err
 	}
-	err = scan.Divide(ctx, c, files, number, t.Shards, func(plain []byte) int { return s.of.of(string(plain)) },
-		func(partition int, rows []byte) error { return send(partition, rows, false) })
+	divide := func(files []string, number int, give func(int, []byte) error) ([]byte, error) {
+		return scan.Divide(ctx, c, files, number, t.Shards, func(plain []byte) int { return s.of.of(string(plain)) }, give)
+	}
+	after, err := divide(files, number, func(partition int, rows []byte) error { return send(partition, rows, false) })
 	for partition := range t.Shards {
 		if err == nil {
-			err = send(partition, nil, true)
+			err = send(partition, after, true)
 		}
 	}
 	if err = source.Told(err); err == nil || given != nil || !errors.Is(err, trajectory.ErrInput) {
 		return err
+	}
+	if whole := slices.Compact(slices.Clone(files)); len(whole) < len(files) { // has what comes first, and its place
+		if _, told := divide(whole, slices.Index(whole, files[number]), func(int, []byte) error { return nil }); told != nil {
+			if err = source.Told(told); !errors.Is(err, trajectory.ErrInput) {
+				return err
+			}
+		}
 	}
 	if told := forCurator(ctx, beside+faultsSuffix, err.Error()+"\n"); told != nil {
 		return fmt.Errorf("%w: %s cannot be read, and its curator cannot be told why: %w", ErrShard, files[number], told)
@@ -165,6 +175,8 @@ func (s sealer) join(partition int, pieces [][]byte) (source.Memory, *strings.Re
 	slices.SortFunc(all, func(a, b opened) int { return cmp.Or(a.File-b.File, a.Number-b.Number) })
 	rows, names := source.Memory{}, []string(nil)
 	file, number, files := 0, 0, 1 // those that are awaited, of so many
+	var name, of string            // in memory, of this file
+	var after []byte               // before its first row
 	lost := func() error {
 		return fmt.Errorf("%w: the engine lost rows of file %d on their way to partition %d", ErrEngine, file, partition)
 	}
@@ -178,15 +190,21 @@ func (s sealer) join(partition int, pieces [][]byte) (source.Memory, *strings.Re
 		if files = p.Files; p.File != file || p.Number != number {
 			return nil, nil, lost()
 		}
+		if p.Name != of {
+			name, of, after = fmt.Sprintf("%s%05d", moved, file), p.Name, nil
+		}
 		if number++; p.Last {
 			file, number = file+1, 0
-			continue
 		}
-		name := fmt.Sprintf("%s%05d", moved, file)
-		if rows[name] == nil {
+		switch {
+		case rows[name] != nil:
+			rows[name] = append(rows[name], p.rows...)
+		case p.Last:
+			after = append(after, p.rows...)
+		default:
 			names = append(names, name, p.Name)
+			rows[name] = append(after, p.rows...)
 		}
-		rows[name] = append(rows[name], p.rows...)
 	}
 	if file != files {
 		return nil, nil, lost()

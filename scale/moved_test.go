@@ -23,6 +23,8 @@ import (
 type mover struct {
 	dir string
 	rng *rand.Rand
+	// parts are those of a file, where it is not 0.
+	parts int
 	// spoil, if not nil, changes pieces of partitions before a round's workers see them.
 	spoil func(round int, parts [][][]byte)
 }
@@ -32,6 +34,13 @@ func (m *mover) Round(ctx context.Context, r Round) ([]Partial, error) {
 	files, err := r.Task.Files(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if m.parts > 0 {
+		var all []string
+		for _, f := range files {
+			all = append(all, slices.Repeat([]string{f}, m.parts)...)
+		}
+		files = all
 	}
 	parts, worker := make([][][]byte, r.Task.Shards), new(Worker)
 	for i := range files {
@@ -118,10 +127,10 @@ func objects(t testing.TB, path string) string {
 	return out.String()
 }
 
-// TestMovedRowsReleaseTheBytesOfOneProcess, of every format, in any order of pieces, and whatever else the question asks of the rows.
+// TestMovedRowsReleaseTheBytesOfOneProcess, of every format, of files in parts and whole, in any order of pieces, and whatever else the question asks of the rows.
 func TestMovedRowsReleaseTheBytesOfOneProcess(t *testing.T) {
 	for _, format := range []string{"csv", "parquet", "ndjson"} {
-		for _, overrides := range [][]string{
+		for i, overrides := range [][]string{
 			nil,
 			{"method.name=dp-refine", "target={kind: logged}", "data.behavior=null"},
 			{"data.behavior={source: design, kind: uniform, actions: 2}", "problem.end=terminated"},
@@ -130,6 +139,7 @@ func TestMovedRowsReleaseTheBytesOfOneProcess(t *testing.T) {
 			append(byPlace("group: fixed, persons: {0: 60, 1: 60}"), "data.steps={sort: true}"),
 		} {
 			s, d, m := inFiles(t, format, overrides...)
+			m.parts = map[bool]int{true: 7}[i%2 == 0]
 			r, err := d.Evaluate(t.Context(), discreet.WithSource(noise.NewSeeded(5)))
 			if err != nil {
 				t.Errorf("%s, %v: %v%s", format, overrides, err, toldIn(t, m.dir))
@@ -258,6 +268,7 @@ func TestFaultsOfMovedRowsAreThoseOfOneProcess(t *testing.T) {
 	lines := strings.Split(string(text), "\n")
 	fields := strings.Split(lines[0], ",")
 	cells := strings.Split(lines[7], ",")
+	sound := lines[7]
 	cells[slices.Index(fields, "reward")] = "plenty"
 	lines[7] = strings.Join(cells, ",")
 	put(t, strings.Join(lines, "\n"), filepath.Dir(path), filepath.Base(path))
@@ -265,12 +276,31 @@ func TestFaultsOfMovedRowsAreThoseOfOneProcess(t *testing.T) {
 	if want == nil || !strings.Contains(want.Error(), "2.csv:8") {
 		t.Fatalf("one process says %v", want)
 	}
-	if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrShard) || strings.Contains(err.Error(), "reward") {
-		t.Errorf("five partitions say %v", err)
+	evaluate := func() {
+		t.Helper()
+		for _, m.parts = range []int{0, 1, 5, 40} {
+			if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrShard) || strings.Contains(err.Error(), "reward") {
+				t.Errorf("five partitions say %v", err)
+			}
+			if got := toldIn(t, m.dir); !strings.Contains(got, want.Error()) {
+				t.Errorf("%d parts: the curator is told%s\nand by one process %v", m.parts, got, want)
+			}
+			d.Dir, m.dir = d.Dir+"2", t.TempDir()
+		}
 	}
-	if got := toldIn(t, m.dir); !strings.Contains(got, want.Error()) {
-		t.Errorf("the curator is told%s\nand by one process %v", got, want)
+	evaluate()
+	for _, bad := range []string{`"a quote that is not closed on its line`, `a field too few`} { // the format breaks off
+		broken := slices.Clone(lines)
+		broken[7] = sound
+		broken[len(broken)-9] = bad
+		put(t, strings.Join(broken, "\n"), filepath.Dir(path), filepath.Base(path))
+		if _, want = discreet.Evaluate(t.Context(), d.Config); want == nil || !strings.Contains(want.Error(), fmt.Sprintf("2.csv:%d", len(broken)-8)) {
+			t.Fatalf("one process says %v", want)
+		}
+		want = errors.New(want.Error()[strings.Index(want.Error(), "2.csv:"):])
+		evaluate()
 	}
+	m.parts = 0
 	put(t, "episode_id,step,reward\n1,0,1\n", filepath.Dir(path), filepath.Base(path))
 	d.Dir += "2"
 	if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "2.csv cannot be read") {

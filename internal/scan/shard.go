@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/shards"
+	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/internal/spec"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -70,7 +72,16 @@ func Owners(ctx context.Context, c config.Config, path string, each func(plain [
 	return in.Owners(each)
 }
 
-// Files lists the files of a configuration's data.
+// The parts in which files are read apart have some bytes at least, and each costs time and pieces of its own: some
+// for few workers, more once all of them are long, and not too many.
+const (
+	leastPart = 2 << 20
+	longPart  = 64 << 20
+	someParts = 16
+	mostParts = 1 << 10
+)
+
+// Files lists the files of a configuration's data, a large one as often as there are parts of it to be read.
 func Files(ctx context.Context, c config.Config) ([]string, error) {
 	s, err := spec.New(c)
 	if err != nil {
@@ -80,19 +91,34 @@ func Files(ctx context.Context, c config.Config) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return in.Files(), in.Close()
+	defer in.Close()
+	total, sizes := int64(0), make([]int64, len(in.Files()))
+	for i, path := range in.Files() {
+		info, err := source.Stat(ctx, path)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", trajectory.ErrInput, err)
+		}
+		sizes[i] = info.Size()
+		total += sizes[i]
+	}
+	var all []string
+	part := max(leastPart, min(longPart, total/someParts), total/mostParts)
+	for i, path := range in.Files() {
+		all = append(all, slices.Repeat([]string{path}, int(max(sizes[i]/part, 1)))...)
+	}
+	return all, nil
 }
 
-// Divide gives the rows of one of the files of a configuration's data by place, as [file.Stream.Divide] does, for those who read
+// Divide gives the rows of one of [Files] by place, as [file.Stream.Divide] does, for those who read
 // them as a shard.
-func Divide(ctx context.Context, c config.Config, files []string, index, places int, place func(plain []byte) int, give func(place int, piece []byte) error) error {
+func Divide(ctx context.Context, c config.Config, files []string, index, places int, place func(plain []byte) int, give func(place int, piece []byte) error) (after []byte, err error) {
 	s, err := spec.New(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	in, err := file.OpenOne(ctx, files, index, s.Format, s.Reading)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	further := []trajectory.Options{comparing(s, trajectory.BehaviorProb), ending(s)}
 	return in.Divide(further, places, place, give)

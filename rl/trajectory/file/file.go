@@ -81,17 +81,26 @@ func Open(ctx context.Context, patterns []string, format string, o trajectory.Op
 
 // OpenOne is Open of files that [Stream.Files] gave, of a format that [Stream.Format] gave:
 // it reads the one with this index, and leaves the others to other readers. The columns are
-// held against those of the first file.
+// held against those of the first file. A file that stands there several times, one after
+// another, is read by [Stream.Divide] in so many parts.
 func OpenOne(ctx context.Context, files []string, index int, format string, o trajectory.Options) (*Stream, error) {
 	f, err := choose(files, format)
 	if err != nil {
 		return nil, err
 	}
-	s, err := open(ctx, f, files, o)
+	path, first := files[index], slices.Index(files, files[index])
+	distinct := slices.Compact(slices.Clone(files))
+	s, err := open(ctx, f, distinct, o)
 	if err != nil {
 		return nil, err
 	}
-	return s, s.in.Only(index)
+	s.part, s.ofParts = index-first, 0
+	for _, f := range files {
+		if f == path {
+			s.ofParts++
+		}
+	}
+	return s, s.in.Only(slices.Index(distinct, path))
 }
 
 func open(ctx context.Context, f table.Format, files []string, o trajectory.Options) (*Stream, error) {

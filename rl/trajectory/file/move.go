@@ -9,15 +9,15 @@ import (
 // mostMoved bounds the rows that are held of a file that is divided, in bytes, and mostPiece a piece of them.
 const (
 	mostMoved = 128 << 20
-	mostPiece = 1 << 20
+	mostPiece = 1 << 18
 )
 
 // Divide reads all rows of a stream of [OpenOne] and gives them in pieces, each of rows of
 // one place of so many: of that which place says of the plain spelling of the id of their person, as
 // [Stream.Owners] has it. Pieces are the same whenever the same file is divided. Joined in the order in which they
 // were given, those of one place are data that [Open] reads in memory ([source.Memory]) by the options of the stream, and by further ones,
-// as it reads these rows of the file. Values are checked by who does so.
-func (s *Stream) Divide(further []trajectory.Options, places int, place func(plain []byte) int, give func(place int, piece []byte) error) error {
+// as it reads these rows of the file, where what is returned follows the pieces of each part of the file. Values are checked by who does so.
+func (s *Stream) Divide(further []trajectory.Options, places int, place func(plain []byte) int, give func(place int, piece []byte) error) ([]byte, error) {
 	defer s.in.Close()
 	all := make([]*movedfile.Rows, places)
 	most := min(mostPiece, mostMoved/places)
@@ -28,7 +28,7 @@ func (s *Stream) Divide(further []trajectory.Options, places int, place func(pla
 		}
 		return err
 	}
-	err := s.in.Moved(further, func(t table.Table, picks []table.Pick) error {
+	after, err := s.in.Moved(s.part, s.ofParts, further, func(t table.Table, picks []table.Pick) error {
 		head, err := movedfile.NewHead(t, picks)
 		for i := range all {
 			all[i] = movedfile.NewRows(head)
@@ -45,9 +45,9 @@ func (s *Stream) Divide(further []trajectory.Options, places int, place func(pla
 		return take(i)
 	})
 	for i := range all {
-		if err == nil && all[i].Len() > 0 {
+		if err == nil && all[i] != nil && all[i].Len() > 0 {
 			err = take(i)
 		}
 	}
-	return err
+	return movedfile.Later(after), err
 }

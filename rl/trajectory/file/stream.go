@@ -17,6 +17,8 @@ import (
 type Stream struct {
 	in   *ingest.Stream
 	kept *grouping // nil unless Together was called
+
+	part, ofParts int // of the file of [OpenOne]
 }
 
 // Next gives the next episode that the caps on a person's contribution leave.

@@ -121,7 +121,7 @@ func (r *ranges) scanRange(p *piece, buf []byte) ([]byte, error) {
 	p.start = r.first
 	if p.number > 0 {
 		var err error
-		if p.start, err = lineFrom(r.file, r.first+int64(p.number)*r.step, r.size); err != nil {
+		if p.start, err = lineFrom(r.file, r.first+int64(p.number)*r.step, r.size, rangeBuffer); err != nil {
 			return buf, err
 		}
 	}
@@ -153,8 +153,8 @@ func (r *ranges) fill(p *piece, t *reader) error {
 	}
 }
 
-// lineFrom is the start of the first line that starts at a place or after it.
-func lineFrom(file io.ReaderAt, place, size int64) (int64, error) {
+// lineFrom is the start of the first line that starts at a place or after it, of at most about so many bytes.
+func lineFrom(file io.ReaderAt, place, size, most int64) (int64, error) {
 	var buf [1 << 12]byte
 	for at := place - 1; at < size; {
 		n, err := file.ReadAt(buf[:min(int64(len(buf)), size-at)], at)
@@ -164,7 +164,7 @@ func lineFrom(file io.ReaderAt, place, size int64) (int64, error) {
 		if at += int64(n); err != nil && at < size {
 			return 0, err
 		}
-		if at-place > rangeBuffer {
+		if at-place > most {
 			return 0, errGivenUp
 		}
 	}

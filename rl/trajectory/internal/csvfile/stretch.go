@@ -30,26 +30,40 @@ func (t *reader) cut(workers int, step int64) []func() (table.Stretch, error) {
 	spare := new(buffers)
 	for place := first; place < size; place += step {
 		out = append(out, func() (table.Stretch, error) {
-			start, limit := place, place+step
-			if limit >= size {
-				limit = toEnd
-			}
-			if place > first {
-				var err error
-				if start, err = lineFrom(file, place, size); err != nil {
-					return nil, err
-				}
-			}
-			line := 1
-			if place == first {
-				line = t.scan.line
-			}
-			s := &stretch{reader: t.from(file, start, size, line), start: start, spare: spare}
-			s.scan.limit, s.scan.data = limit, spare.take()
-			return s, nil
+			return t.stretch(file, place == first, place, place+step, size, rangeBuffer, spare)
 		})
 	}
 	return out
+}
+
+// Part implements [table.Cuttable], for files that are not compressed and whose records are lines.
+func (t *reader) Part(i, n int) (table.Stretch, error) {
+	file, size, ok := t.in.Plain()
+	if !ok || t.scan.multiline {
+		return nil, nil
+	}
+	first := t.scan.at()
+	bound := func(i int) int64 { return first + (size-first)*int64(i)/int64(n) }
+	return t.stretch(file, i == 0, bound(i), bound(i+1), size, size, new(buffers))
+}
+
+// stretch is one from a place to before another, the first or one whose line is sought in so many bytes at most.
+func (t *reader) stretch(file io.ReaderAt, first bool, place, limit, size, most int64, spare *buffers) (table.Stretch, error) {
+	if limit >= size {
+		limit = toEnd
+	}
+	start, line := place, 1
+	if first {
+		line = t.scan.line
+	} else {
+		var err error
+		if start, err = lineFrom(file, place, size, most); err != nil {
+			return nil, err
+		}
+	}
+	s := &stretch{reader: t.from(file, start, size, line), start: start, spare: spare}
+	s.scan.limit, s.scan.data = limit, spare.take()
+	return s, nil
 }
 
 // stretch is the records that start in a range of bytes.

@@ -114,3 +114,56 @@ func TestStretchesDeliverTheFile(t *testing.T) {
 	}
 	t.Errorf("%d files were read to their end; want 5 at least", whole)
 }
+
+// The parts of a file, each of an opening of its own, deliver it with its numbers of lines, however many there are, and
+// where one reader cannot read on, they end there too; of a file whose records may be several lines there are none.
+func TestPartsDeliverTheFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	rapid.Check(t, func(t *rapid.T) {
+		if err := os.WriteFile(path, []byte(text(t)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		picks := []table.Pick{{Field: 0, Kind: table.Key}, {Field: 1}}
+		open := func(d csvfile.Dialect) table.Table {
+			in, err := d.Open(context.Background(), path)
+			if err != nil {
+				t.Skip(err)
+			}
+			if len(in.Fields()) != 2 {
+				t.Skip("another header")
+			}
+			return in
+		}
+		one := open(csvfile.Dialect{})
+		defer one.Close()
+		if err := one.Select(picks); err != nil {
+			t.Fatal(err)
+		}
+		want, end := rest(one, 0)
+		var got []string
+		n, after, ended := rapid.IntRange(1, 60).Draw(t, "parts"), 0, error(nil)
+		for i := 0; i < n && (ended == nil || ended == io.EOF); i++ {
+			in := open(csvfile.Dialect{})
+			defer in.Close()
+			s, err := in.(table.Cuttable).Part(i, n)
+			if err == nil {
+				err = s.Select(picks)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := rest(s, after)
+			got, ended = append(got, rows...), err
+			s.Beyond()
+			after += s.Numbered()
+		}
+		if diff := cmp.Diff(want, got); diff != "" || (end == io.EOF) != (ended == io.EOF) {
+			t.Fatalf("%d parts end in %v, one reader in %v: %s", n, ended, end, diff)
+		}
+		several := open(csvfile.Dialect{Multiline: true})
+		defer several.Close()
+		if s, err := several.(table.Cuttable).Part(0, n); s != nil || err != nil {
+			t.Errorf("a part of records of several lines: %v, %v", s, err)
+		}
+	})
+}

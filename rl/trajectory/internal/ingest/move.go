@@ -13,16 +13,28 @@ import (
 // Moved reads all rows of a file that the stream alone reads ([Stream.Only]), for others who
 // read them by the options of the stream, and by further ones, where they fit its columns. Begin is told
 // what is picked, and each which rows of a batch have one owner, by the plain spelling of
-// their id, as [Stream.Owners] has it. Values are not checked.
-func (s *Stream) Moved(further []trajectory.Options, begin func(t table.Table, picks []table.Pick) error, each func(b *table.Batch, plain []byte, from, to int) error) (err error) {
+// their id, as [Stream.Owners] has it. Values are not checked. Only one of so many parts of the file is read; the
+// first is all of it where it cannot be divided. What is returned is to be added to the numbers of rows in the parts after it.
+func (s *Stream) Moved(part, parts int, further []trajectory.Options, begin func(t table.Table, picks []table.Pick) error, each func(b *table.Batch, plain []byte, from, to int) error) (after int, err error) {
 	bound, err := s.bindNext()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	t := s.table
+	var stretch table.Stretch
+	if d, ok := t.(table.Cuttable); ok && parts > 1 {
+		if stretch, err = d.Part(part, parts); err != nil {
+			return 0, err
+		}
+	}
+	if stretch != nil {
+		defer func() { err = errors.Join(err, stretch.Close()) }()
+	} else if part > 0 {
+		return 0, s.unchanged()
+	}
 	own, err := s.ownersOf(t, bound.file)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	u := union{width: slices.Clone(own.width[:]), keys: own.keyCount()}
 	for _, p := range own.picks {
@@ -34,26 +46,33 @@ func (s *Stream) Moved(further []trajectory.Options, begin func(t table.Table, p
 			u.add(b.picks, false)
 		}
 	}
+	if stretch != nil {
+		t = stretch
+	}
 	picks, err := u.from(t)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	if err := begin(t, picks); err != nil {
-		return err
+		return 0, err
 	}
 	b := table.NewBatch(u.width, u.keys)
 	for {
 		if err := s.ctx.Err(); err != nil {
-			return err
+			return 0, err
 		}
 		b.Reset()
 		if err := t.Read(b); errors.Is(err, io.EOF) {
-			return s.unchanged()
+			if stretch != nil {
+				stretch.Beyond()
+				after = stretch.Numbered()
+			}
+			return after, s.unchanged()
 		} else if err != nil {
-			return err
+			return 0, err
 		}
 		if err := own.each(b, func(plain []byte, from, to int) error { return each(b, plain, from, to) }); err != nil {
-			return err
+			return 0, err
 		}
 	}
 }

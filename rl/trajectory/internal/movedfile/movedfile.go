@@ -45,6 +45,7 @@ type reader struct {
 	from   []int // the column of each
 	wanted map[string]bool
 
+	later    int // is added to the numbers of rows
 	rows, at int // of the block at hand
 	numbers  []byte
 	number   int
@@ -65,6 +66,14 @@ var errForm = errors.New("rows are not in the form that they were moved in")
 // next goes on to the next block, or returns io.EOF.
 func (t *reader) next() error {
 	n, err := binary.ReadUvarint(t.in)
+	for err == nil && n == 0 {
+		later, short := binary.ReadUvarint(t.in)
+		if short != nil {
+			return errForm
+		}
+		t.later += int(later)
+		n, err = binary.ReadUvarint(t.in)
+	}
 	if err != nil {
 		return err
 	}
@@ -100,7 +109,7 @@ func (t *reader) next() error {
 			return errForm
 		}
 	}
-	t.rows, t.at, t.number, t.numbers, t.flaws = int(rows), 0, 0, parts[1], nil
+	t.rows, t.at, t.number, t.numbers, t.flaws = int(rows), 0, t.later, parts[1], nil
 	if !bytes.Equal(t.text, parts[0]) || json.Unmarshal(parts[2], &t.flaws) != nil || len(parts) != 3+len(t.head.Picks) {
 		return errForm
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/internal/source"
@@ -205,4 +206,55 @@ func FuzzOpen(f *testing.F) {
 			t.Fatalf("%v is no error of the data", err)
 		}
 	})
+}
+
+// TestLaterRowsHaveTheirNumbers: those after a part of a file, of which there may be rows or none.
+func TestLaterRowsHaveTheirNumbers(t *testing.T) {
+	head, err := NewHead(made{fields: fields}, picks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, b := NewRows(head), table.NewBatch([]int{2, 3}, 1)
+	piece := func() []byte {
+		b.Reset()
+		for b.Rows = range 2 {
+			b.Row[b.Rows] = 1 + b.Rows
+			b.Keys[0].Append([]byte("p"), 1)
+		}
+		b.Rows++
+		rows.Add(b, 0, 2)
+		out, err := rows.Take()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	for file, want := range map[string][]int{
+		string(piece()) + string(Later(0)) + string(piece()):                                          {1, 2, 1, 2},
+		string(Later(300)) + string(piece()) + string(Later(2)) + string(Later(1)) + string(piece()):  {301, 302, 304, 305},
+		string(piece()) + string(piece()) + string(Later(2)) + string(piece()) + string(Later(1<<40)): {1, 2, 1, 2, 3, 4},
+	} {
+		x, err := Format().Open(source.With(t.Context(), source.Memory{name: []byte(file)}), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := x.Select(picks); err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		for b.Reset(); ; b.Reset() {
+			if err := x.Read(b); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, b.Row[:b.Rows]...)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("rows %v; want %v", got, want)
+		}
+	}
+	if _, err := Format().Open(source.With(t.Context(), source.Memory{name: {0, 0x80}}), name); !errors.Is(err, trajectory.ErrFormat) {
+		t.Errorf("a number that is cut: %v", err)
+	}
 }

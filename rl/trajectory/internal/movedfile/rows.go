@@ -168,6 +168,14 @@ func (c *column) endRun() {
 	c.run = 0
 }
 
+// Later adds to the numbers of the rows that stand after it.
+func Later(rows int) []byte {
+	if rows == 0 {
+		return nil
+	}
+	return binary.AppendUvarint([]byte{0}, uint64(rows))
+}
+
 // Take gives the rows in a form that a table reads, alone or after others of the same head,
 // and goes on with none.
 func (x *Rows) Take() ([]byte, error) {

@@ -61,6 +61,28 @@ func (t *reader) cut(workers int, least int64) []func() (table.Stretch, error) {
 	return out
 }
 
+// Part implements [table.Cuttable]. In a file of lists it is of whole groups.
+func (t *reader) Part(i, n int) (table.Stretch, error) {
+	lists := slices.ContainsFunc(t.file.Fields(), func(f parquet.Field) bool { return f.List })
+	at := func(i int) stretch {
+		row, first := t.rows*int64(i)/int64(n), int64(0)
+		for g, rows := range t.file.Groups() {
+			if lists && row <= first {
+				return stretch{group: g, start: first}
+			}
+			if !lists && row < first+rows {
+				return stretch{group: g, skip: row - first, start: row}
+			}
+			first += rows
+		}
+		return stretch{start: t.rows}
+	}
+	s := at(i)
+	s.end, s.all = at(i+1).start, t.rows
+	s.reader = reader{name: t.name, size: t.size, file: t.file.Fork(), rows: s.end, row: s.start}
+	return &s, nil
+}
+
 // stretch is the rows from start to end of a file.
 type stretch struct {
 	reader

@@ -32,7 +32,7 @@ func rest(in table.Table) (rows []string, err error) {
 
 // The stretches of a file deliver its rows, each its own and, beyond its end, all
 // others, read at one time: row groups and pages of any length, dictionaries and plain
-// pages of both versions, missing values, and pieces that end within pages.
+// pages of both versions, missing values, and pieces that end within pages. So do its parts.
 func TestStretchesDeliverTheFile(t *testing.T) {
 	double := parquet.Leaf(parquet.DoubleType)
 	rapid.Check(t, func(t *rapid.T) {
@@ -115,6 +115,27 @@ func TestStretchesDeliverTheFile(t *testing.T) {
 			}
 		}
 		if all := slices.Concat(got...); len(cut) > 0 && !slices.Equal(want, all) {
+			t.Fatal(cmp.Diff(want, all))
+		}
+
+		parts, all := rapid.SampledFrom([]int{1, 2, 7, 100, 2000}).Draw(t, "parts"), []string(nil)
+		for i := range parts {
+			s, err := in.(table.Cuttable).Part(i, parts)
+			if err == nil {
+				err = s.Select(picks)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows, err := rest(s)
+			if all = append(all, rows...); err != io.EOF || len(rows) > n/parts+1 {
+				t.Fatalf("part %d of %d of %d rows has %d: %v", i, parts, n, len(rows), err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !slices.Equal(want, all) {
 			t.Fatal(cmp.Diff(want, all))
 		}
 	})

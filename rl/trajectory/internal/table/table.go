@@ -61,6 +61,10 @@ type Cuttable interface {
 	// nil where there is only one. The table must stay open until all of them are
 	// closed, and is itself not read.
 	Cut(workers int) []func() (Stretch, error)
+	// Part is called before the first Select, also of another opening of the file. It gives one of
+	// n stretches of about one size, which together are the table whatever is in it; nil where
+	// that cannot be promised.
+	Part(i, n int) (Stretch, error)
 }
 
 // Stretch is a part of the rows of a file, consecutive ones, as a table. Read returns
