@@ -35,6 +35,11 @@ type Config struct {
 	Parallelism int
 	// Attempts is how often a round is tried where the runner fails; 0 stands for 3.
 	Attempts int
+	// Rows, if not nil, are the data of [scale.Driver.Partitions] in place of files: it adds to the pipeline of each
+	// round a bounded collection of rows, always the same ones. An element is a struct or a map that
+	// [encoding/json] writes as an object, or the text of one as a []byte, and is read as a line of NDJSON (data.format).
+	// The order is that of steps (data.steps), or none. Workers run this program.
+	Rows func(sdk.Scope) sdk.PCollection
 	// Tell, if not nil, is told in a line what goes wrong and is tried again.
 	Tell func(string)
 }
@@ -100,6 +105,12 @@ func (e *Engine) Close() error { return e.close() }
 
 // Round implements [scale.Engine]: one job, and another where the runner failed.
 func (e *Engine) Round(ctx context.Context, r scale.Round) ([]scale.Partial, error) {
+	if e.config.Rows != nil {
+		if err := collectable(r); err != nil {
+			return nil, err
+		}
+		return e.round(ctx, r, nil, collected(e.config.Rows))
+	}
 	if len(r.Shards) > 0 {
 		return e.round(ctx, r, r.Shards, pipeline)
 	}
@@ -110,7 +121,7 @@ func (e *Engine) Round(ctx context.Context, r scale.Round) ([]scale.Partial, err
 	return e.round(ctx, r, files, grouping)
 }
 
-// round has jobs made of shards, or of files, until one leaves an answer.
+// round has jobs made of shards, of files or of rows, until one leaves an answer.
 func (e *Engine) round(ctx context.Context, r scale.Round, names []string, make func(j job, out string) *sdk.Pipeline) (_ []scale.Partial, err error) {
 	j := job{Names: slices.Clone(names), Hash: r.Hash.String(), Partitions: r.Task.Shards}
 	if j.Task, err = filepath.Abs(r.Path); err != nil {

@@ -299,10 +299,10 @@ func distinct(files []string) error {
 	return nil
 }
 
-// choose finds the format: by name, else by the extension that all files have. What is in memory are pieces of
-// [Stream.Divide], whatever they were of.
+// choose finds the format: by name, else by the extension that all files have. What is in memory without an extension are
+// pieces of [Stream.Divide], whatever they were of.
 func choose(files []string, name string) (table.Format, error) {
-	if len(files) > 0 && strings.HasPrefix(files[0], source.MemoryScheme) {
+	if len(files) > 0 && strings.HasPrefix(files[0], source.MemoryScheme) && FormatOf(files[0]) == "" {
 		return movedfile.Format(), nil
 	}
 	if name != "" {
