@@ -6,7 +6,7 @@
 // elements that the runner spreads over its workers, a worker answers for a whole shard
 // ([scale.Answer]), and the runner adds partials as a tree ([scale.Merge]). Without shards
 // the elements are files, whose rows the runner groups by partition
-// ([scale.Worker.Scatter], [scale.Worker.Gather]). What the
+// ([scale.Worker.Scatter], [scale.Worker.Gather]), or rows of a user's own collection ([Config.Rows]), which it moves as they are. What else the
 // runner moves, logs and keeps are paths of files, sealed rows and masked partials; the run key comes to
 // every worker by its environment. Driver and workers are one program and see the data
 // and the run directory under the same absolute paths.

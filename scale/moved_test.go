@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -267,13 +268,14 @@ func TestFaultsOfMovedRowsAreThoseOfOneProcess(t *testing.T) {
 	}
 	lines := strings.Split(string(text), "\n")
 	fields := strings.Split(lines[0], ",")
-	cells := strings.Split(lines[7], ",")
-	sound := lines[7]
+	at := len(lines) / 2
+	cells := strings.Split(lines[at], ",")
+	sound := lines[at]
 	cells[slices.Index(fields, "reward")] = "plenty"
-	lines[7] = strings.Join(cells, ",")
+	lines[at] = strings.Join(cells, ",")
 	put(t, strings.Join(lines, "\n"), filepath.Dir(path), filepath.Base(path))
 	_, want := discreet.Evaluate(t.Context(), d.Config)
-	if want == nil || !strings.Contains(want.Error(), "2.csv:8") {
+	if want == nil || !strings.Contains(want.Error(), fmt.Sprintf("2.csv:%d:", at+1)) {
 		t.Fatalf("one process says %v", want)
 	}
 	evaluate := func() {
@@ -291,7 +293,7 @@ func TestFaultsOfMovedRowsAreThoseOfOneProcess(t *testing.T) {
 	evaluate()
 	for _, bad := range []string{`"a quote that is not closed on its line`, `a field too few`} { // the format breaks off
 		broken := slices.Clone(lines)
-		broken[7] = sound
+		broken[at] = sound
 		broken[len(broken)-9] = bad
 		put(t, strings.Join(broken, "\n"), filepath.Dir(path), filepath.Base(path))
 		if _, want = discreet.Evaluate(t.Context(), d.Config); want == nil || !strings.Contains(want.Error(), fmt.Sprintf("2.csv:%d", len(broken)-8)) {
@@ -308,5 +310,25 @@ func TestFaultsOfMovedRowsAreThoseOfOneProcess(t *testing.T) {
 	}
 	if got := toldIn(t, m.dir); !strings.Contains(got, "file-2") {
 		t.Errorf("the curator is told%s", got)
+	}
+}
+
+// TestALargeFileStandsInParts: as many as its share of all bytes says, and every file once at least.
+func TestALargeFileStandsInParts(t *testing.T) {
+	s, d, _ := inFiles(t, "csv")
+	if err := os.Truncate(filepath.Join(s.dir, "rows", "1.csv"), 100<<20); err != nil {
+		t.Fatal(err)
+	}
+	hash, err := d.Config.Hash()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := Task{Question: string(d.Question), Dir: s.dir, ConfigHash: hash}.Files(t.Context())
+	count := map[string]int{}
+	for _, f := range files {
+		count[filepath.Base(f)]++
+	}
+	if want := map[string]int{"0.csv": 1, "1.csv": 15, "2.csv": 1}; err != nil || !maps.Equal(count, want) || !slices.IsSorted(files) {
+		t.Errorf("%v, %v; want %v", files, err, want)
 	}
 }
