@@ -29,6 +29,8 @@ type divided struct {
 	relative bool
 }
 
+func (d divided) Part(int, int) (table.Stretch, error) { return nil, nil }
+
 func (d divided) Cut(int) []func() (table.Stretch, error) {
 	var out []func() (table.Stretch, error)
 	for i, start := range d.cuts {
