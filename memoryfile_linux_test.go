@@ -69,3 +69,19 @@ func TestDataInAFileWithoutAName(t *testing.T) {
 		t.Errorf("notices %q; want that these are not the data of earlier charges", result.Notices)
 	}
 }
+
+// A pipe that a shell hands over, /dev/fd/63, is no file of data, and is told as one.
+func TestAPipeUnderDevFD(t *testing.T) {
+	c := onChain(t, dp.Budget{Epsilon: 5, Delta: 1e-6})
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	c.Data.Path, c.Data.Format = config.Names{fmt.Sprintf("/proc/self/fd/%d", r.Fd())}, "csv"
+	_, err = discreet.Evaluate(context.Background(), c)
+	if want := c.Data.Path[0] + " is not a regular file"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}

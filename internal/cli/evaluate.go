@@ -262,7 +262,7 @@ func printRelease(w io.Writer, r *evaluate.Release) {
 	value, difference := report.Constants(r)
 	printBaseline(w, value, difference)
 	printPrivacy(w, r)
-	printNotes(w, r.Notes)
+	printNotes(w, report.Notes(r))
 }
 
 func printNotes(w io.Writer, notes []string) {

@@ -261,7 +261,7 @@ configuration of the shards maps none.`, exactly(1, "one file or glob"),
 					notify(cmd, forAnyone, "a shard has a number in every cell: fill missing observations in before, or name in --schema the observations to take (observations: [...]), or what a missing one becomes (missing: zero, or missing: mean with public means)")
 				}
 				if strings.Contains(err.Error(), "data.") {
-					notify(cmd, forAnyone, "keys data.… belong into a configuration and discreet shard reads none: write DATA anew with numbers for words, steps 0, 1, 2, ... and a column episode_id; a file for --schema holds "+
+					notify(cmd, forAnyone, "keys data.… belong into a configuration and discreet shard reads none: discreet import reads DATA by one, and shards are made of its table; a file for --schema holds "+
 						"columns, one_row_episodes, sort, densities, observations, need, reward, missing and means (docs/scale.md)")
 				}
 				return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -23,8 +24,11 @@ const (
 
 // fromStandardInput has a configuration whose data.path is "-" read standard input.
 func fromStandardInput(cmd *cobra.Command, c *config.Config) error {
-	if len(c.Data.Path) != 1 || c.Data.Path[0] != piped {
+	switch {
+	case !slices.Contains(c.Data.Path, piped):
 		return nil
+	case len(c.Data.Path) > 1:
+		return usage(errors.New("data.path: standard input (-) is not read beside files: write it into a file, or pipe all data"))
 	}
 	path, err := received(cmd, c.Data.Format)
 	c.Data.Path = config.Names{path}
@@ -34,7 +38,7 @@ func fromStandardInput(cmd *cobra.Command, c *config.Config) error {
 // received keeps standard input, and is the path of what was kept.
 func received(cmd *cobra.Command, format string) (string, error) {
 	if format == "" || format == "minari" {
-		return "", usage(errors.New("of data on standard input (-) the format has to be named: arrow, csv, ndjson or parquet"))
+		return "", usage(errors.New("of data on standard input (-) the format has to be named (data.format, or --format): arrow, csv, ndjson or parquet"))
 	}
 	in := cmd.InOrStdin()
 	if f, ok := in.(*os.File); ok {

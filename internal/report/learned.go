@@ -122,6 +122,17 @@ func AnswerName(public map[string]any, name string) string {
 	return first + " - " + named(action, namesIn(public, "action_names"))
 }
 
+// Notes are the notes of a release, which name its answers as [AnswerName] does.
+func Notes(r *evaluate.Release) []string {
+	out := slices.Clone(r.Notes)
+	for i, note := range out {
+		if name, what, of := strings.Cut(note, ": "); of {
+			out[i] = AnswerName(r.Public, name) + ": " + what
+		}
+	}
+	return out
+}
+
 // scores is a linear rule in words: of two actions by how much the score of one is larger.
 func scores(l *evaluate.Learned, names []string) (out []RuleLine) {
 	f, within := l.Policy, func(int) string { return "" }

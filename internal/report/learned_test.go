@@ -25,6 +25,10 @@ func TestALearnedPolicyIsToldWithItsErrors(t *testing.T) {
 	if said, want := report.Certificates(r), "It differs from what was done in 50% of decisions (90% interval 42% to 58%)."; !slices.Contains(said, want) {
 		t.Errorf("%q; want %q", said, want)
 	}
+	r.Notes = []string{"learned - action 1: Missing mass: 4%", "Note: learned - action 1"}
+	if said, want := report.Notes(r), []string{"learned - drug: Missing mass: 4%", r.Notes[1]}; !slices.Equal(said, want) {
+		t.Errorf("%q, want %q", said, want)
+	}
 	r.Learned.Deviations, r.Learned.Differs = nil, nil
 	if text := report.Rule(r)[0].Text + strings.Join(report.Certificates(r), ""); strings.Contains(text, "±") || strings.Contains(text, "differs") {
 		t.Errorf("nothing is known of errors: %q", text)

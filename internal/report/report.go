@@ -122,7 +122,7 @@ func newPage(r *evaluate.Release) (*page, error) {
 		Public:      publicFacts(public),
 		Expected:    expectedRows(r),
 		Diagnostics: namedFacts(diagnostics),
-		Notes:       r.Notes,
+		Notes:       Notes(r),
 		Schema:      r.Schema,
 	}
 	if t, ok := public["target"]; ok {

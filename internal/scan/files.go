@@ -183,10 +183,9 @@ func regularFiles(path string) ([]string, error) {
 	}
 	real, err := filepath.EvalSymlinks(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		// An open file that has no name, such as a memory file under /dev/stdin: the
-		// link to it opens, and leads nowhere.
-		var info fs.FileInfo
-		if info, err = os.Stat(path); err == nil && info.Mode().IsRegular() {
+		// An open file that has no name, such as a memory file under /dev/stdin or a
+		// pipe under /dev/fd: the link to it opens, and leads nowhere.
+		if _, err = os.Stat(path); err == nil {
 			return []string{path}, nil
 		}
 	}

@@ -128,7 +128,11 @@ func override(name string, text []byte, overrides []string, t reflect.Type) ([]b
 		}
 		var value any
 		var root yaml.Node
-		if err := errors.Join(yaml.Load([]byte(raw), &root), checkAliases(setName+" "+key, &root), yaml.Load([]byte(raw), &value)); err != nil {
+		err := yaml.Load([]byte(raw), &root)
+		if err == nil {
+			err = errors.Join(checkAliases(setName+" "+key, &root), yaml.Load([]byte(raw), &value))
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%w: --set %s: %w", ErrSyntax, o, err)
 		}
 		if err := checkNumbers(setName+" "+key, &root, at(t, strings.Split(key, "."))); err != nil {

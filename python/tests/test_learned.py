@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import discreet as dt
+from discreet._learned import at_least
 
 
 @pytest.fixture(scope="module")
@@ -22,9 +23,16 @@ def release() -> dt.Release:
     won = (draw.random(n) < np.where((x > 0.5) == (arm == 1), 0.8, 0.3)).astype(int)
     frame = pd.DataFrame(
         {"who": np.arange(n), "x": x, "ward": wards * (n // 2), "action": arm, "reward": won, "behavior_prob": 0.5}
-    )
+    ).replace({"action": {0: "none", 1: "drug"}})
     return dt.Question(
-        dt.logs(frame, person="who", behavior="design", one_row_episodes=True, encode={"ward": wards}),
+        dt.logs(
+            frame,
+            person="who",
+            behavior="design",
+            one_row_episodes=True,
+            encode={"ward": wards},
+            actions=["none", "drug"],
+        ),
         dt.policy.learned(2),
         gamma=1,
         reward=(0, 1),
@@ -52,7 +60,9 @@ def test_the_rule_is_that_of_the_table(release: dt.Release, tmp_path: Path) -> N
     assert "[90%   interval]" in text
     assert "<th>90% interval</th>" in release._repr_html_()
     assert "hold together with 70%" in text
-    assert f"{learned.over_best_constant:.4g} over the best constant action" in text
+    told = float(text.partition(" over the best constant action")[0].split()[-1])
+    assert 0 <= learned.over_best_constant - told < 1e-3  # rounded to the side that promises less
+    assert "It differs from what was done in" in text
     assert 0.4 < learned.differs["interval"][0] < learned.differs["interval"][1] < 0.6
     assert not learned.deviations
     learned.save(tmp_path / "rule.json")
@@ -75,6 +85,18 @@ def test_a_linear_rule_is_drawn_and_asked_about(release: dt.Release, tmp_path: P
     assert band[:, 0].tolist() == pytest.approx([0.51, 1.49])
     learned.save(tmp_path / "rule.json")
     assert dt.policy.from_file(tmp_path / "rule.json", learned.policy.kind).kind == "soft-greedy"
+
+
+def test_answers_are_named_by_the_words_of_actions(release: dt.Release) -> None:
+    assert [a.name for a in release] == ["learned - logged", "learned - none", "learned - drug"]
+    assert release["learned - drug"] == release["learned - action 1"]  # as in release.json
+    assert "learned - drug" in release
+    assert "action 1" not in release.summary()
+
+
+@pytest.mark.parametrize(("limit", "told"), [(0.113599, "0.1135"), (-1.38354, "-1.384"), (0.25, "0.25")])
+def test_a_lower_limit_is_rounded_down(limit: float, told: str) -> None:
+    assert at_least(limit) == told
 
 
 def test_another_release_has_none(release: dt.Release) -> None:

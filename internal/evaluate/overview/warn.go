@@ -94,7 +94,7 @@ func (w *Watch) overlap(policy int) []string {
 	}
 	var told []string
 	if of.Max == 0 {
-		told = append(told, "no episode has a weight above 0: the target policy never takes the logged actions, so the data say nothing about it; check the numbers of the actions, or evaluate a policy closer to the logged one")
+		told = append(told, "no episode has a weight above 0: in none did the target policy take all logged actions; check the numbers of the actions, or evaluate a policy closer to the logged one")
 		return told
 	}
 	if z := math.Abs(of.Mean-1) / of.StdErr; of.StdErr > 0 && z > suspicious || of.StdErr == 0 && math.Abs(of.Mean-1) > 1e-9 {

@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_FLOOR, Context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from discreet.policy import Policy
+
+
+def worded(name: str, public: Mapping[str, Any]) -> str:
+    """Name an answer by the word of the action that a learned policy is compared with."""
+    words = public.get("action_names")
+    if "learned_from" not in public or not words:
+        return name
+    return re.sub(r"^(learned - )action (\d+)(?=$|: )", lambda m: m[1] + words[int(m[2])], name)
+
+
+def at_least(limit: float) -> str:
+    """Write a lower limit, rounded down as the binary does."""
+    return f"{Context(prec=4, rounding=ROUND_FLOOR).create_decimal_from_float(limit):g}"
 
 
 @dataclass(frozen=True)
@@ -67,8 +82,8 @@ class Learned:
         else:
             ax = scores_plot(self.document, self.deviations, ax, actions)
         ax.set_title(
-            f"worth at least {self.over_logged:.3g} more than the logged policy,\n{self.over_best_constant:.3g} more "
-            "than the best constant action (95% each)",
+            f"worth at least {at_least(self.over_logged)} more than the logged policy,\n"
+            f"{at_least(self.over_best_constant)} more than the best constant action (95% each)",
             fontsize="medium",
         )
         return ax

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from discreet._errors import InputError
+from discreet._learned import worded
 
 if TYPE_CHECKING:
     from discreet._question import Question
@@ -38,7 +39,10 @@ class Plan:
                 f"best named with probability {choice['permute_and_flip']:.2f} by permute-and-flip and "
                 f"{choice['limits']:.2f} by limits, as supposed; by {choice['by']}"
             )
-        parts += [self._of(a["name"], a, a.get("range")) for a in self.json["public"].get("answers") or []]
+        parts += [
+            self._of(worded(a["name"], self.json["public"]), a, a.get("range"))
+            for a in self.json["public"].get("answers") or []
+        ]
         if len(parts) == 1:
             parts.append(self._of("", self.json["expected"], None))
         return f"<Plan {self.method}: {'; '.join(p for p in parts if p)}>"

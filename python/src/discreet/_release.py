@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet import _binary
 from discreet._errors import DiscreetError, InputError, Notice, PrivacyError
+from discreet._learned import worded
 
 if TYPE_CHECKING:
     from discreet._curves import Survival
@@ -131,11 +132,11 @@ class Release:
         return iter(self.answers)
 
     def __contains__(self, name: object) -> bool:
-        return any(a.name == name for a in self.answers)
+        return any(a.name == worded(str(name), self.json["public"]) for a in self.answers)
 
     def __getitem__(self, name: str) -> Answer:
         """Give the answer about a policy, a group or an arm, or a difference, ``"new - old"``, by its name."""
-        found = [a for a in self.answers if a.name == name]
+        found = [a for a in self.answers if a.name == worded(name, self.json["public"])]
         if not found:
             names = ", ".join(repr(a.name) for a in self.answers) or "none"
             raise KeyError(f"no answer is named {name!r}; the names are {names}")
@@ -189,7 +190,7 @@ class Release:
         if "estimate" in self.json:  # as version 0.1.0 wrote a single one
             return [answer_of("value", "policy", self.json["estimate"])]
         found = [a for a in self.json.get("answers", []) if "estimate" in a]
-        return [answer_of(a["name"], a["kind"], a["estimate"]) for a in found]
+        return [answer_of(worded(a["name"], self.json["public"]), a["kind"], a["estimate"]) for a in found]
 
     def _one(self) -> Answer:
         found = self.answers
@@ -277,7 +278,7 @@ class Release:
         """What there is to know beside the numbers."""
         from discreet._words import in_python
 
-        return [in_python(note, frame=False) for note in self.json.get("notes", [])]
+        return [in_python(worded(note, self.json["public"]), frame=False) for note in self.json.get("notes", [])]
 
     @property
     def best(self) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from discreet._learned import at_least
+
 if TYPE_CHECKING:
     from discreet._release import Release
 
@@ -46,9 +48,11 @@ def summary_of(release: Release) -> str:
     if "learned" in release.json:
         gains = release.learned
         rows.append(
-            f"Gain, at least, with 95% each: {gains.over_best_constant:.4g} over the best constant action, "
-            f"{gains.over_logged:.4g} over the logged policy."
+            f"Gain, at least, with 95% each: {at_least(gains.over_best_constant)} over the best constant action, "
+            f"{at_least(gains.over_logged)} over the logged policy."
         )
+        if gains.differs is not None:
+            rows.append(f"It differs from what was done in {100 * gains.differs['value']:.0f}% of decisions.")
     if release.drawn:
         rows.append(f"{release._how}: {release.best}; no value.")
     elif release.best is not None:

@@ -306,7 +306,7 @@ func (a *arranged) Progress() int64 { return a.stream.size }
 func (a *arranged) Close() error { return a.sorter.Close() }
 
 // remedyApart says what to do about an episode of two persons.
-const remedyApart = "give episodes of different persons different ids: with data.steps.sort all rows of an id are one episode"
+const remedyApart = "give episodes of different persons different ids: with data.steps.sort all rows of an id are one episode; and write a person's id in one way, in upper or lower case"
 
 // apart refuses an episode whose rows are of two persons.
 func (s *Stream) apart(at place) error {
