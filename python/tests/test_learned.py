@@ -87,6 +87,29 @@ def test_a_linear_rule_is_drawn_and_asked_about(release: dt.Release, tmp_path: P
     assert dt.policy.from_file(tmp_path / "rule.json", learned.policy.kind).kind == "soft-greedy"
 
 
+@pytest.mark.parametrize("kind", ["soft-greedy", "tree", "table"])
+def test_a_policy_file_reads_columns_that_nobody_else_names(release: dt.Release, tmp_path: Path, kind: str) -> None:
+    n = 1000
+    x, arm = np.arange(n) // 2 % 2, np.arange(n) % 2
+    frame = pd.DataFrame({"who": np.arange(n), "x": x, "action": arm, "reward": (x == arm).astype(int)})
+    logs = dt.logs(
+        frame, person="who", one_row_episodes=True, behavior={"source": "design", "kind": "uniform", "actions": 2}
+    )
+    document = release.learned.document
+    if kind == "soft-greedy":
+        document = {"kind": kind, "inputs": ["x"], "weights": [[-1], [1]], "intercept": [0.5, -0.5]}
+    learned = dataclasses.replace(release.learned, document=document)
+    if kind == "table":
+        (tmp_path / "rule.csv").write_text("1,0\n0,1\n")
+        policies = [dt.policy.from_file(tmp_path / "rule.csv", "table", column="x")]
+    else:
+        learned.save(tmp_path / "rule.json")
+        policies = [learned.policy, dt.policy.from_file(tmp_path / "rule.json", kind)]
+    for policy in policies:
+        asked = {"gamma": 1, "reward": (0, 1), "horizon": 1, "privacy": "none", "method": "wis"}
+        assert dt.Question(logs, policy, **asked).evaluate().value == pytest.approx(1)
+
+
 def test_answers_are_named_by_the_words_of_actions(release: dt.Release) -> None:
     assert [a.name for a in release] == ["learned - logged", "learned - none", "learned - drug"]
     assert release["learned - drug"] == release["learned - action 1"]  # as in release.json

@@ -319,9 +319,10 @@ class Question:
         return {"privacy": {"unit": self.logs.unit, **section, **chosen}}
 
     def _columns(self) -> list[str]:
-        """List the columns of the frame that are handed over, beside those of policies."""
+        """List the columns of the frame that are handed over, beside probabilities of policies."""
         by, features = self._arguments.get("by") or {}, self._arguments.get("features") or {}
         named = [by.get("column"), features.get("column"), *features.get("names", [])]
+        named += [c for policy in self.targets.values() for c in _inputs(policy)]
         return list(dict.fromkeys([*self.logs.columns(), *self.logs._named(str(c) for c in named if c is not None)]))
 
     def _target(self, name: str, policy: Policy) -> dict[str, Any]:
@@ -560,7 +561,7 @@ class Question:
     def _documents(self) -> dict[str, str]:
         return {
             f"{name}.policy.json": file_of(
-                {**policy.document, "inputs": [self.logs.canonical(c) for c in policy.inputs]}
+                {**policy.document, "inputs": [self.logs.canonical(c) for c in _inputs(policy)]}
                 if policy.kind != "tree"
                 else _renamed(policy.document, self.logs)
             )
@@ -746,6 +747,19 @@ def compare(
     """
     asked = Question(logs, policies, contrasts=contrasts, levels=levels, **question)
     return asked.evaluate(ledger=ledger, dataset=dataset, analyst=analyst, purpose=purpose, key=key)
+
+
+def _inputs(policy: Policy) -> list[str]:
+    """List the observations that the binary reads for a policy file; the binary says what is wrong with a file."""
+    document: Any = policy.document
+    if document is None and policy.kind != "table" and "path" in policy.keys:
+        with contextlib.suppress(OSError, ValueError):
+            document = json.loads(Path(policy.keys["path"]).read_text(encoding="utf-8"))
+    document = document if isinstance(document, Mapping) else {}
+    features = found if isinstance(found := document.get("features"), Mapping) else {}
+    own = () if policy.compute is not None else policy.inputs
+    named = [policy.keys.get("column"), *(own or document.get("inputs", [])), features.get("column")]
+    return [c for c in [*named, *features.get("names", [])] if isinstance(c, str)]
 
 
 def _renamed(document: Mapping[str, Any], logs: Logs) -> dict[str, Any]:
