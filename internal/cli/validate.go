@@ -242,7 +242,11 @@ func printOverview(out io.Writer, r *overview.Report) {
 		row("behaviour prob.", p.Spread, "of the logged actions")
 	}
 	if v := r.Weights; v != nil {
-		row("weight", v.Spread, fmt.Sprintf("of an episode; mean should be 1 (standard error %.2g)", v.StdErr))
+		of := "of an episode"
+		if v.Uniform {
+			of += ", of uniform actions"
+		}
+		row("weight", v.Spread, fmt.Sprintf("%s; mean should be 1 (standard error %.2g)", of, v.StdErr))
 	}
 	_ = w.Flush() // out reports its own errors when the command ends
 	if v := r.Weights; v != nil {

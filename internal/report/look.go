@@ -162,7 +162,11 @@ func newFaultRow(e *trajectory.InputError) faultRow {
 func (p *lookPage) describe(r *overview.Report) {
 	p.Warnings = r.Warnings
 	if v := r.Weights; v != nil {
-		h := newHistogram("Weight of an episode", "The product of the ratios of the target's and the logged probabilities; the mean should be 1.", v.Spread, nil)
+		of := "the target's"
+		if v.Uniform {
+			of = "uniform"
+		}
+		h := newHistogram("Weight of an episode", "The product of the ratios of "+of+" and the logged probabilities; the mean should be 1.", v.Spread, nil)
 		if v.Cap > 0 {
 			h = newHistogram(h.Title, h.Words+" The shaded range ends at the cap.", v.Spread, &evaluate.Range{Max: v.Cap})
 		}

@@ -65,7 +65,7 @@ func contradictions(ctx context.Context, s *spec.Spec, warnings []string) ([]str
 // facts are what the data are held against.
 func facts(s *spec.Spec, plan *evaluate.Plan) overview.Facts {
 	p := s.Config.Problem
-	f := overview.Facts{Persons: p.Persons, Gamma: s.Public.Gamma, Horizon: p.Horizon, Return: p.Return, Target: s.Public.Target}
+	f := overview.Facts{Persons: p.Persons, Gamma: s.Public.Gamma, Horizon: p.Horizon, Return: p.Return, Target: s.Public.Target, Learned: s.Config.Target.Kind == "learned"}
 	if t := s.Public.Targets; t != nil {
 		f.Target = nil
 		for _, a := range t.Policies {

@@ -106,6 +106,7 @@ func (w *Watch) Report() (r *Report, err error) {
 	}
 	if len(w.weights) > 0 {
 		r.Weights = describe(w.weights[0], f.Cap, true)
+		r.Weights.Uniform = f.Learned
 	}
 	if r.Outcome, err = w.Outcome(); err == nil {
 		r.Warnings, err = w.Warnings()

@@ -96,6 +96,8 @@ type Weights struct {
 	Cap         float64 `json:"cap,omitempty"`
 	BeyondShare float64 `json:"beyond_share"`
 	BeyondMass  float64 `json:"beyond_mass"`
+	// Uniform tells that they are those of uniform actions, where the policy is not learned yet.
+	Uniform bool `json:"uniform,omitempty"`
 }
 
 // Facts are the public facts that the data are held against.
@@ -117,6 +119,8 @@ type Facts struct {
 	// are those after it; of these only weights are told, in warnings.
 	Target policy.Policy
 	Others []evaluate.NamedPolicy
+	// Learned tells that the policy is to be learned; Target then has uniform actions.
+	Learned bool
 	// Cap is the public cap on an importance weight, 0 for none.
 	Cap float64
 	// Words are the public words of the actions by number, nil for none. An action
