@@ -80,7 +80,7 @@ func (q *learnQuestion) deviations(sums [][]float64) []float64 {
 	gain := q.clipOf(ofProductsAt+1, sums)
 	mean := q.largest(q.baseline(sums[0]))
 	square := mean * mean / q.most / (1 - 1/float64(q.grid.Actions)) / float64(q.grid.Dim())
-	return q.grid.Deviations(sums[ofProductsAt], q.noise[ofProductsAt]*q.clipOf(ofProductsAt, sums), q.noise[ofProductsAt+1]*gain, square, float64(q.learnOn))
+	return q.grid.Deviations(sums[ofProductsAt+1], sums[ofProductsAt], q.noise[ofProductsAt]*q.clipOf(ofProductsAt, sums), q.noise[ofProductsAt+1]*gain, square, float64(q.learnOn))
 }
 
 // margins counts persons by how many prices of treatment they would pay, by the scores so far.

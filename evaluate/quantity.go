@@ -207,15 +207,24 @@ func (q *quantity) weights(t *Targets, w weightBound) weightBound {
 	case q.apart != nil:
 		return q.differ
 	case logged == 1:
-		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}, w.scatter}
+		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}, w.scatter, w.supposed}
 	}
 	out := weightBound{largest: q.cap(t, w.largest), scatter: w.scatter}
 	if n > 1 && q.disjoint(t) { // of all weights one is above 0
 		for _, x := range q.of {
 			out.square += w.square * (x.times / q.total()) * (x.times / q.total())
 		}
+		shares := 0.0
 		for _, x := range w.law {
-			out.law = append(out.law, scalar.Atom{Weight: max(x.Weight/n, 1), Share: min(n*x.Share, 1)})
+			shares += n * x.Share
+		}
+		shares = max(shares, 1)
+		for _, x := range w.law {
+			a := scalar.Atom{Weight: x.Weight / n * shares, Share: n * x.Share / shares}
+			if w.supposed {
+				a = scalar.Atom{Weight: max(x.Weight/n, 1), Share: min(n*x.Share, 1)}
+			}
+			out.law = append(out.law, a)
 		}
 		return out
 	}

@@ -15,6 +15,8 @@ type weightBound struct {
 	// scatter is the variance that a forecast takes returns to have, as a share of what it would be if all were
 	// at the ends of their range.
 	scatter float64
+	// supposed is that of releases whose law of weights of policies that share no action is not of mean 1.
+	supposed bool
 }
 
 // total is the sum of so many discounts.
@@ -95,13 +97,13 @@ func (p Public) weightsOf(stepwise bool) weightBound {
 	}
 	switch {
 	case !stepwise:
-		most.law, most.scatter = now.atoms(now.share, 1), scatter
+		most.law, most.scatter, most.supposed = now.atoms(now.share, 1), scatter, p.supposes
 		return most
 	case !p.supposes:
 		law, scatter := p.lawOfMean()
-		return weightBound{mean.largest / total, square / (total * total), law, scatter}
+		return weightBound{mean.largest / total, square / (total * total), law, scatter, false}
 	}
-	return weightBound{mean.largest / total, mean.square / total, now.atoms(mixed, total), scatter}
+	return weightBound{mean.largest / total, mean.square / total, now.atoms(mixed, total), scatter, true}
 }
 
 // differing bounds the weights of a difference by those of the decision in which the policies differ, times the ratios of

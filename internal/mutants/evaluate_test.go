@@ -52,6 +52,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"mechanism.NewPair(cap, b.Noise.Main,", "mechanism.NewPair(cap, b.Noise.Main/2,"}}},
 		{name: "noise of masses by cell halved", in: "evaluate/internal/scalar", run: "AuditsOf/cells",
 			edits: edits{{"2*c.bins(), 1, 0, c.Noise,", "2*c.bins(), 1, 0, c.Noise/2,"}}},
+		{name: "a law of weights above mean 1", in: "evaluate", run: "ShareNoAction",
+			edits: edits{{"x.Weight / n * shares, Share: n * x.Share / shares", "max(x.Weight/n, 1), Share: min(n*x.Share, 1)"}}},
 		{name: "division by noisy counts taken for linear", in: "evaluate/internal/scalar", run: "Bend",
 			edits: edits{{"return most * most / count *", "return 0 * most *"}}},
 		{name: "what nobody tried in a cell is worth nothing", in: "evaluate/internal/scalar", run: "RareActions",

@@ -26,6 +26,8 @@ func replayMutants() []mutant {
 			edits: edits{{"return 1 - share, share", "return share, 1 - share"}}},
 		{name: "learn: coefficients without noise", in: "evaluate/internal/rule", by: "evaluate", run: "CoefficientsScatter",
 			edits: edits{{"2*(noise*noise*mat.Dot(u, u)+square*spread)", "2*square*spread"}}},
+		{name: "learn: coefficients without noise of products", in: "evaluate/internal/rule", run: "NoisyProducts",
+			edits: edits{{"+sd*sd*product", "+0*product"}}},
 		{name: "learn: lots without a key", in: "evaluate", run: "HalvesAre",
 			edits: edits{{"binary.LittleEndian.PutUint64(l.key[i:], src.Uint64())", "binary.LittleEndian.PutUint64(l.key[i:], 0*src.Uint64())"}}},
 		{name: "learn: the same half in every run", in: "evaluate", run: "HalvesAre",

@@ -2,6 +2,7 @@ package rule
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/mat"
 )
@@ -99,11 +100,21 @@ func solved(metric *mat.SymDense, of []float64) []float64 {
 	return out.RawVector().Data
 }
 
-// Deviations are standard deviations of the intercept, and of each weight, of an action less those of another, by noise
-// in the gains and by the choice of so many persons, whose weighted gains have at most this mean square. What clips and
-// the products' own noise do is not in them.
-func (g Grid) Deviations(products []float64, sd, noise, square, persons float64) []float64 {
+// Deviations are standard deviations of the intercept, and of each weight, of an action less those of action 0, by noise
+// in gains and products and by the choice of so many persons, whose weighted gains have at most this mean square. What
+// clips do is not in them.
+func (g Grid) Deviations(gains, products []float64, sd, noise, square, persons float64) []float64 {
 	p, metric := g.Dim(), g.metric(products, sd)
+	apart := mat.NewVecDense(p, nil) // scores of the action that they are farthest of
+	for a := 1; a < g.Actions; a++ {
+		less := slices.Clone(gains[a*p : (a+1)*p])
+		for j := range less {
+			less[j] -= gains[j]
+		}
+		if s := mat.NewVecDense(p, solved(metric, less)); mat.Dot(s, s) > mat.Dot(apart, apart) {
+			apart = s
+		}
+	}
 	var out []float64
 	for j := range p {
 		along := make([]float64, p) // the coefficient, of scores in terms
@@ -115,11 +126,12 @@ func (g Grid) Deviations(products []float64, sd, noise, square, persons float64)
 			}
 		}
 		u := mat.NewVecDense(p, solved(metric, along))
-		spread := mat.Inner(u, metric, u)
-		if metric.At(0, 0) == 1 { // of no persons
-			spread = persons * float64(p) * mat.Dot(u, u)
+		spread, dot := mat.Inner(u, metric, u), mat.Dot(u, apart)
+		product := (mat.Dot(u, u)*mat.Dot(apart, apart) + dot*dot) / 2 // of a symmetric matrix, as AddProducts scales it
+		if metric.At(0, 0) == 1 {                                      // of no persons
+			spread, product = persons*float64(p)*mat.Dot(u, u), 0
 		}
-		out = append(out, math.Sqrt(2*(noise*noise*mat.Dot(u, u)+square*spread)))
+		out = append(out, math.Sqrt(2*(noise*noise*mat.Dot(u, u)+square*spread)+sd*sd*product))
 	}
 	return out
 }

@@ -61,3 +61,29 @@ func TestProductsHaveTheSquaredNorm(t *testing.T) {
 		t.Errorf("norm %v of products, %v of terms", math.Sqrt(norm), square)
 	}
 }
+
+// Noise in the products scatters coefficients as their deviations say, where gains have none.
+func TestNoisyProductsScatterCoefficients(t *testing.T) {
+	g := rule.Grid{Lows: []float64{20, -1}, Highs: []float64{80, 3}, Actions: 3}
+	r := rand.New(rand.NewPCG(5, 6))
+	gains := []float64{-150, 20, 30, 10, 0, 0, 140, -20, -30}
+	const persons, sd, draws = 1000, 5, 4000
+	exact := []float64{persons, math.Sqrt2 * 100, persons / 3., math.Sqrt2 * 50, math.Sqrt2 * -100, persons / 3.}
+	sum, squares := make([]float64, 3), make([]float64, 3)
+	for range draws {
+		products := make([]float64, len(exact))
+		for i, x := range exact {
+			products[i] = x + sd*r.NormFloat64()
+		}
+		w, b := g.Linear(gains, products, sd)
+		for i, c := range []float64{b[2] - b[0], w[2][0] - w[0][0], w[2][1] - w[0][1]} {
+			sum[i] += c / draws
+			squares[i] += c * c / draws
+		}
+	}
+	for i, told := range g.Deviations(gains, exact, sd, 0, 0, persons) {
+		if scatters := math.Sqrt(squares[i] - sum[i]*sum[i]); math.Abs(scatters/told-1) > 0.06 { // five standard errors
+			t.Errorf("coefficient %d scatters by %v, told is %v", i, scatters, told)
+		}
+	}
+}

@@ -2,8 +2,8 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"context"
-	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -33,7 +33,7 @@ func (x *Spill) Sort(ctx context.Context) (Summary, error) {
 		err = x.in.Verdict()
 	}
 	if err != nil {
-		return Summary{}, errors.Join(err, x.runs.Close())
+		return Summary{}, cmp.Or(err, x.runs.Close())
 	}
 	x.sum.Files, x.sum.Records, x.sum.Lines, x.sum.Whole, x.sum.EndUnknown = len(x.in.Files()), x.in.Rows(), x.in.Lines(), true, x.frame.EndUnknown
 	x.sum.Repaired, x.sum.Notices = x.in.Repaired(), x.in.Notices()

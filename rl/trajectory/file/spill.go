@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -59,7 +60,7 @@ func (s *Stream) Spill(dir string, count int, of func(id string) int) (*Spill, e
 		return x.parts.Put(of(string(m.Plain)), spill.Name, record)
 	})
 	if err != nil {
-		return nil, errors.Join(err, x.parts.Close())
+		return nil, cmp.Or(err, x.parts.Close())
 	}
 	x.about = s.in.Facts()
 	return x, nil
@@ -111,7 +112,7 @@ type episodes func(take func(record []byte) error) error
 // wrong with the data and there are any.
 func (x *Spill) part(ctx context.Context, bytes int64, records func(read func(*spill.Reader) error) error, with func(episodes) error) (err error) {
 	all := newSorting(&x.frame, x.dir, bytes)
-	defer func() { err = errors.Join(err, all.close()) }()
+	defer func() { err = cmp.Or(err, all.close()) }()
 	right, err := x.check(ctx, records, all.add)
 	if err != nil || !right || len(all.records) == 0 {
 		return err

@@ -95,7 +95,7 @@ func (w *Writer) divide(ctx context.Context, group int, parts *files) error {
 			}
 		}
 	})
-	return errors.Join(err, parts.close())
+	return cmp.Or(err, parts.close())
 }
 
 // Close closes the files; their directory is the caller's to remove.
@@ -150,7 +150,7 @@ func appendHead(dst []byte, number int, kind byte, record []byte) []byte {
 	return binary.AppendUvarint(dst, uint64(len(record)))
 }
 
-// close ends writing.
+// close ends writing. On a full disk all files fail alike: the first error tells of all.
 func (f *files) close() error {
 	var all error
 	for i, o := range f.open {
@@ -158,7 +158,7 @@ func (f *files) close() error {
 			continue
 		}
 		f.open[i] = nil
-		all = errors.Join(all, o.Flush(), o.file.Close())
+		all = cmp.Or(all, o.Flush(), o.file.Close())
 	}
 	return f.full(all)
 }
