@@ -24,7 +24,7 @@ def release() -> dt.Release:
     frame = pd.DataFrame(
         {"who": np.arange(n), "x": x, "ward": wards * (n // 2), "action": arm, "reward": won, "behavior_prob": 0.5}
     ).replace({"action": {0: "none", 1: "drug"}})
-    return dt.Question(
+    return dt.learn(
         dt.logs(
             frame,
             person="who",
@@ -33,19 +33,18 @@ def release() -> dt.Release:
             encode={"ward": wards},
             actions=["none", "drug"],
         ),
-        dt.policy.learned(2),
+        2,
         gamma=1,
         reward=(0, 1),
         horizon=1,
         persons=n,
-        method="dp-learn",
         parameters={"depth": 1},
         features={"kind": "columns", "names": ["x"], "low": [0], "high": [1]},
         epsilon=2,
         delta=1e-6,
         adjacency="replace_one",
         records="complete",
-    ).evaluate()
+    )
 
 
 def test_the_rule_is_that_of_the_table(release: dt.Release, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from discreet._learned import Learned
     from discreet._ledger import Ledger
     from discreet._plan import Plan
-    from discreet._question import Question, compare
+    from discreet._question import Question, compare, learn
     from discreet._release import Answer, Release
     from discreet._remote import Remote, RemoteAsk, RemotePlan
     from discreet._session import Session
@@ -60,7 +60,7 @@ _PLACES = {
     "_learned": ("Learned",),
     "_ledger": ("Ledger",),
     "_plan": ("Plan",),
-    "_question": ("Question", "compare"),
+    "_question": ("Question", "compare", "learn"),
     "_release": ("Answer", "Release"),
     "_remote": ("Remote", "RemoteAsk", "RemotePlan"),
     "_session": ("Session",),
@@ -129,6 +129,7 @@ __all__ = [
     "experiment",
     "fleet",
     "gym",
+    "learn",
     "logs",
     "policy",
     "sums",

@@ -37,7 +37,7 @@ from discreet._types import (
     Words,
 )
 from discreet._words import in_python
-from discreet.policy import Policy
+from discreet.policy import Policy, learned
 
 if TYPE_CHECKING:
     from discreet._several import Releases
@@ -746,6 +746,40 @@ def compare(
         Its intervals hold together.
     """
     asked = Question(logs, policies, contrasts=contrasts, levels=levels, **question)
+    return asked.evaluate(ledger=ledger, dataset=dataset, analyst=analyst, purpose=purpose, key=key)
+
+
+def learn(
+    logs: Logs,
+    actions: int,
+    *,
+    ledger: Ledger | str | os.PathLike[str] | None = None,
+    dataset: str | None = None,
+    analyst: str | None = None,
+    purpose: str | None = None,
+    key: str | None = None,
+    **question: Unpack[Asked],
+) -> Release:
+    """Learn a policy, with a certificate of what it gains, by method ``dp-learn``. This spends the budget.
+
+    Parameters
+    ----------
+    logs
+        The data.
+    actions
+        How many actions there are to choose from.
+    ledger, dataset, analyst, purpose, key
+        As in :meth:`Question.evaluate`.
+    **question
+        The other arguments of :class:`Question`; `features` are what the policy decides by.
+
+    Returns
+    -------
+    Release
+        Its `learned` is the policy.
+    """
+    known: Asked = {"method": "dp-learn", **question}
+    asked = Question(logs, learned(actions), **known)
     return asked.evaluate(ledger=ledger, dataset=dataset, analyst=analyst, purpose=purpose, key=key)
 
 
