@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/json"
 	"flag"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -227,4 +228,31 @@ func TestLearningGrid(t *testing.T) {
 		t.Logf("| %s | %d | %v | %.0f | %.2f | %d, %d | %.0f%% |", cell.Problem, cell.Persons, cell.Epsilon, n, gained/n, high, highLogged, 100*float64(shown)/n)
 	}
 	t.Logf("too high: %.2f%% of all; in one cell as often as a true 5%% is with probability %.2g or less", 100*float64(wrong)/float64(all), rare)
+}
+
+// TestLearningByFewer prints, of nine processes on which it was chosen where a quarter of the persons learns, what that costs
+// and certifies beside a half: the share of the gain, and how often a certificate over the best constant action is above 0.
+func TestLearningByFewer(t *testing.T) {
+	worlds := processes()[1:]
+	for i, k := range [][3]int{{6, 2, 4}, {10, 3, 4}, {8, 2, 6}, {12, 2, 5}, {10, 3, 5}, {6, 3, 3}, {5, 2, 8}, {9, 2, 7}} {
+		worlds = append(worlds, random(fmt.Sprintf("%d x %d, %d decisions", k[0], k[1], k[2]), k[0], k[1], k[2], uint64(1000+i)))
+	}
+	for _, w := range worlds {
+		for _, persons := range []int{6000, 20000} {
+			for _, epsilon := range []float64{1, 5} {
+				chosen := must(evaluate.DPLearn{}.Plan(w.public(persons, epsilon))).Facts["learned_from"].(int64)
+				var gain, shown [2]float64
+				for i, share := range []float64{0.5, 0.25} {
+					for log := range *learnLogs {
+						_, r := released(t, evaluate.DPLearn{Share: share}, w.public(persons, epsilon), w.draw(persons, uint64(log)+1e6), uint64(log)*7+uint64(persons))
+						gain[i] += w.recovered(r.Learned.Policy) / float64(*learnLogs)
+						if r.Learned.OverConstant > 0 {
+							shown[i] += 100 / float64(*learnLogs)
+						}
+					}
+				}
+				t.Logf("| %s | %d | %v | %d | %.3f, %.3f | %.0f%%, %.0f%% |", w.name, persons, epsilon, chosen, gain[0], gain[1], shown[0], shown[1])
+			}
+		}
+	}
 }

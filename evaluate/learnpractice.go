@@ -100,11 +100,16 @@ func (q *learnQuestion) practiceByCell(sums [][]float64, c *scalar.CellSums) *Es
 	if p.Privacy.Adjacency == dp.AddRemoveOne {
 		persons = max(all, 1)
 	}
-	share := min(max(otherwise/persons, 0), 1)
-	e := &Estimate{Value: share, Confidence: 0.9, Sampling: Paid, StdPrivacy: q.masses.judge.cells.SD() * math.Sqrt(numbers) / persons}
-	e.StdSampling = math.Sqrt(max(share*(1-share), 1/persons) / persons)
+	within := func(x float64) float64 { return min(max(x/persons, 0), 1) }
+	sampling := func(share float64) float64 { return math.Sqrt(max(share*(1-share), 1/persons) / persons) }
+	sd := q.masses.judge.cells.SD() / persons
+	e := &Estimate{Value: within(otherwise), Confidence: 0.9, Sampling: Paid, StdPrivacy: sd * math.Sqrt(numbers)}
+	e.StdSampling = sampling(e.Value)
 	half := oneSidedZ * math.Hypot(e.StdPrivacy, e.StdSampling)
-	e.Interval = [2]float64{max(share-half, 0), min(share+half+max(c.Nowhere/persons, 0), 1)}
-	e.Clipping[1] = max(e.Interval[1]-share-half, 0)
+	// All who are nowhere may have done otherwise; a single number, of half the variance, counts them.
+	most := within(otherwise + max(c.Nowhere, 0))
+	high := most + oneSidedZ*math.Hypot(sd*math.Sqrt(numbers+0.5), sampling(most))
+	e.Interval = [2]float64{max(e.Value-half, 0), min(max(high, e.Value+half), 1)}
+	e.Clipping[1] = max(e.Interval[1]-e.Value-half, 0)
 	return e
 }

@@ -2,6 +2,7 @@ package evaluate_test
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -68,6 +69,36 @@ func TestARuleTellsHowOftenItDoesOtherwise(t *testing.T) {
 		"nothing": func(r *evaluate.Release) { r.Learned.Differs = nil },
 		"no sums": func(r *evaluate.Release) { delete(r.Diagnostics, "practice") },
 	})
+}
+
+// All persons of whom nothing is known may have done otherwise, or none of them: both are within the interval of noisy cells
+// as often as it says, of which an end may miss in 10 of 60 logs but for a chance of 1e-3.
+func TestWhoIsNowhereMayHaveDoneOtherwise(t *testing.T) {
+	w, low, high := clinic(), 0, 0
+	for log := range uint64(60) {
+		d, r := clinicLog(w, 6000, log), rand.New(rand.NewPCG(log, 1))
+		for row := range d.Obs {
+			if r.Float64() < 0.45 {
+				d.Obs[row] = learnStates // no state
+			}
+		}
+		p := clinicFacts(w, 6000, 1, []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne}[log%2])
+		_, x := released(t, evaluate.DPLearn{}, p, d, log)
+		truth := 0.0
+		for s := range learnStates {
+			second := taken(float64(s))
+			truth += 0.55 * []float64{second, 1 - second}[followed(x.Learned.Policy, []float64{float64(s)}, w.names())] / learnStates
+		}
+		if x.Learned.Differs.Interval[0] > truth {
+			low++
+		}
+		if x.Learned.Differs.Interval[1] < truth+0.45 {
+			high++
+		}
+	}
+	if low > 10 || high > 10 {
+		t.Errorf("of 60 logs %d are above what may be least, %d below what may be most", low, high)
+	}
 }
 
 // Whoever has an episode that cannot be used may have done anything in it.

@@ -26,6 +26,8 @@ type mover struct {
 	rng *rand.Rand
 	// parts are those of a file, where it is not 0.
 	parts int
+	// scattered, if not nil, is told of each part of a file that was read.
+	scattered func(round, part int)
 	// spoil, if not nil, changes pieces of partitions before a round's workers see them.
 	spoil func(round int, parts [][][]byte)
 }
@@ -50,6 +52,9 @@ func (m *mover) Round(ctx context.Context, r Round) ([]Partial, error) {
 			return nil
 		}); err != nil {
 			return nil, err
+		}
+		if m.scattered != nil {
+			m.scattered(r.Task.Round, i)
 		}
 	}
 	if m.spoil != nil {
@@ -241,20 +246,30 @@ func TestAnEngineCannotChangeRows(t *testing.T) {
 	}
 }
 
-// TestRowsOfOtherFilesAreRefused: a file that is another one in a later round.
+// TestRowsOfOtherFilesAreRefused: a file that is another one in a later round, or from one of its parts to the next.
 func TestRowsOfOtherFilesAreRefused(t *testing.T) {
-	s, d, m := inFiles(t, "csv")
-	m.spoil = func(k int, _ [][][]byte) {
-		if path := filepath.Join(s.dir, "rows", "1.csv"); k == 0 {
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Error(err)
+	for _, part := range []int{8, 4, 0} { // of three parts of three files: the last, one in the middle of a file, the first
+		for round := range 2 {
+			s, d, m := inFiles(t, "csv", "privacy.adjacency=add_remove_one", "problem.persons=90")
+			m.parts = 3
+			m.scattered = func(k, i int) {
+				if path := filepath.Join(s.dir, "rows", fmt.Sprintf("%d.csv", part/3)); k == round && i == part {
+					text, err := os.ReadFile(path)
+					if err != nil {
+						t.Error(err)
+					}
+					lines := strings.SplitAfter(string(text), "\n")
+					half := len(lines) / 2
+					for strings.SplitN(lines[half], ",", 2)[0] == strings.SplitN(lines[half-1], ",", 2)[0] {
+						half++ // to the next person
+					}
+					put(t, lines[0]+strings.Join(lines[half:], ""), filepath.Dir(path), filepath.Base(path))
+				}
 			}
-			put(t, string(text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1]), filepath.Dir(path), filepath.Base(path))
+			if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "not those that were checked") {
+				t.Errorf("part %d, round %d: %v", part, round, err)
+			}
 		}
-	}
-	if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "not those that were checked") {
-		t.Error(err)
 	}
 }
 

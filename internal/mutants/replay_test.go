@@ -24,6 +24,8 @@ func replayMutants() []mutant {
 			edits: edits{{"scalar.Stages{Main: multiplier}", "scalar.Stages{Main: multiplier / 20}"}}},
 		{name: "learn: practice is what is done alike", in: "evaluate/internal/scalar", by: "evaluate", run: "HowOftenItDoes",
 			edits: edits{{"return 1 - share, share", "return share, 1 - share"}}},
+		{name: "learn: who is nowhere did as the rule", in: "evaluate", run: "NowhereMay",
+			edits: edits{{"otherwise + max(c.Nowhere, 0)", "otherwise + 0*max(c.Nowhere, 0)"}}},
 		{name: "learn: coefficients without noise", in: "evaluate/internal/rule", by: "evaluate", run: "CoefficientsScatter",
 			edits: edits{{"2*(noise*noise*mat.Dot(u, u)+square*spread)", "2*square*spread"}}},
 		{name: "learn: coefficients without noise of products", in: "evaluate/internal/rule", run: "NoisyProducts",
