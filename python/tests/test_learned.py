@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import discreet as dt
-from discreet._learned import at_least
+from discreet._learned import at_least, worded
 
 
 @pytest.fixture(scope="module")
@@ -64,6 +64,9 @@ def test_the_rule_is_that_of_the_table(release: dt.Release, tmp_path: Path) -> N
     assert "It differs from what was done in" in text
     assert 0.4 < learned.differs["interval"][0] < learned.differs["interval"][1] < 0.6
     assert not learned.deviations
+    public = {"learned_from": 9, "action_names": ["none"]}
+    names = [worded(name, public) for name in ("learned - action 0: why", "learned - action 1", "learned - logged")]
+    assert names == ["learned - none: why", "learned - action 1", "learned - logged"]
     learned.save(tmp_path / "rule.json")
     assert json.loads((tmp_path / "rule.json").read_text())["kind"] == "tree"
     assert dt.policy.from_file(tmp_path / "rule.json", "tree").kind == "tree"

@@ -20,7 +20,10 @@ def worded(name: str, public: Mapping[str, Any]) -> str:
     words = public.get("action_names")
     if "learned_from" not in public or not words:
         return name
-    return re.sub(r"^(learned - )action (\d+)(?=$|: )", lambda m: m[1] + words[int(m[2])], name)
+    found = re.match(r"(learned - )action (\d+)(?=$|: )", name)
+    if found is None or int(found[2]) >= len(words):
+        return name
+    return found[1] + words[int(found[2])] + name[found.end() :]
 
 
 def at_least(limit: float) -> str:
