@@ -23,7 +23,7 @@ def worded(name: str, public: Mapping[str, Any]) -> str:
     found = re.match(r"(learned - )action (\d+)(?=$|: )", name)
     if found is None or int(found[2]) >= len(words):
         return name
-    return found[1] + words[int(found[2])] + name[found.end() :]
+    return f"{found[1]}{words[int(found[2])]}{name[found.end() :]}"
 
 
 def at_least(limit: float) -> str:
