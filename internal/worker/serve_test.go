@@ -171,29 +171,12 @@ func TestACallIsCancelledByItsOwnNumber(t *testing.T) {
 // A call that runs when its caller goes is finished: it may have been charged. One that asks is
 // told that nobody answers.
 func TestACallerThatGoes(t *testing.T) {
-	finished := make(chan error, 1)
-	going := make(chan struct{})
+	finished := make(chan error, 2)
 	c := start(t, func(ctx context.Context, c Call, _, _ io.Writer) int {
-		if c.Args[0] == "ask" {
-			_, _, err := c.Ask("who?", nil)
-			finished <- err
-			return 1
-		}
-		<-going
+		_, _, err := c.Ask("who?", nil) // until the worker has seen that the caller went
+		finished <- err
 		finished <- ctx.Err()
 		return 0
-	})
-	c.send(request{ID: 1, Args: []string{"run"}})
-	c.to.Close()
-	close(going)
-	c.next()
-	if err := <-finished; err != nil {
-		t.Errorf("the context of a call whose caller went: %v", err)
-	}
-	c = start(t, func(_ context.Context, c Call, _, _ io.Writer) int {
-		_, _, err := c.Ask("who?", nil)
-		finished <- err
-		return 1
 	})
 	c.send(request{ID: 1, Args: []string{"ask"}})
 	c.next()
@@ -201,6 +184,10 @@ func TestACallerThatGoes(t *testing.T) {
 	if err := <-finished; !errors.Is(err, errGone) {
 		t.Errorf("%v; want errGone", err)
 	}
+	if err := <-finished; err != nil {
+		t.Errorf("the context of a call whose caller went: %v", err)
+	}
+	c.next()
 }
 
 // What a call asks is answered with numbers; a call that is cancelled asks in vain.
