@@ -108,7 +108,7 @@ func TestLaplaceMomentsKeepToTheirNorm(t *testing.T) {
 // TestLaplaceMomentsAreUnbiased: the mean of many releases is that of the data, and the noise has the
 // standard deviations that are told, within five standard errors.
 func TestLaplaceMomentsAreUnbiased(t *testing.T) {
-	const runs = 3000
+	const runs = 1500
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		src := noise.NewSeeded(4)
 		var sums, squares [3]float64

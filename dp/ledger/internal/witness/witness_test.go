@@ -90,7 +90,7 @@ func TestPlaceKeepsLines(t *testing.T) {
 // However many write at once, each line is there in the end, whole.
 func TestNoLineIsLost(t *testing.T) {
 	onEach(t, func(t *testing.T, p Place) {
-		const writers, lines = 4, 3
+		const writers, lines = 3, 2
 		var all sync.WaitGroup
 		for w := range writers {
 			all.Go(func() {

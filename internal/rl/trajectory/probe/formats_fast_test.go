@@ -5,4 +5,4 @@ package probe_test
 // tableFormats are those in which tables of clinics are read; the slow suite has all.
 var tableFormats = []string{"csv"}
 
-const tablePairs = 60
+const questionPairs, tablePairs = 90, 60

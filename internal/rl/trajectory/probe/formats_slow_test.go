@@ -4,4 +4,4 @@ package probe_test
 
 var tableFormats = []string{"csv", "ndjson", "parquet"}
 
-const tablePairs = 150
+const questionPairs, tablePairs = 150, 150
