@@ -30,8 +30,8 @@ type Config struct {
 	// Workers is the address of a [Pool] as the machines of the runner see it; empty has
 	// this process do the work.
 	Workers string
-	// Parallelism is how many shards are worked on at a time; 0 stands for one a core of
-	// this machine.
+	// Parallelism is how many shards, partitions or files are worked on at a time, on prism at most 8; 0 stands for one a
+	// core of this machine.
 	Parallelism int
 	// Attempts is how often a round is tried where the runner fails; 0 stands for 3.
 	Attempts int
