@@ -30,8 +30,8 @@ type Config struct {
 	// Workers is the address of a [Pool] as the machines of the runner see it; empty has
 	// this process do the work.
 	Workers string
-	// Parallelism is how many shards are worked on at a time; 0 stands for one a core of
-	// this machine.
+	// Parallelism is how many shards, partitions or files are worked on at a time, on prism at most 8; 0 stands for one a
+	// core of this machine.
 	Parallelism int
 	// Attempts is how often a round is tried where the runner fails; 0 stands for 3.
 	Attempts int
@@ -123,7 +123,7 @@ func (e *Engine) Round(ctx context.Context, r scale.Round) ([]scale.Partial, err
 
 // round has jobs made of shards, of files or of rows, until one leaves an answer.
 func (e *Engine) round(ctx context.Context, r scale.Round, names []string, make func(j job, out string) *sdk.Pipeline) (_ []scale.Partial, err error) {
-	j := job{Names: slices.Clone(names), Hash: r.Hash.String(), Partitions: r.Task.Shards}
+	j := job{Names: slices.Clone(names), Hash: r.Hash.String(), Partitions: r.Task.Shards, Ways: e.ways()}
 	if j.Task, err = filepath.Abs(r.Path); err != nil {
 		return nil, err
 	}
@@ -154,6 +154,18 @@ func (e *Engine) round(ctx context.Context, r scale.Round, names []string, make 
 		}
 		e.config.Tell(fmt.Sprintf("round %d, attempt %d of %d: %s; trying again", r.Task.Round, attempt, e.config.Attempts, firstLine(err)))
 	}
+}
+
+// mostAtOnce is how many bundles prism has worked on at a time.
+const mostAtOnce = 8
+
+// ways is in how many branches pipelines spread work. Prism gives one worker all elements of a branch; other runners
+// spread those of one over all workers.
+func (e *Engine) ways() int {
+	if e.config.Jobs != "" {
+		return 1
+	}
+	return min(e.config.Parallelism, mostAtOnce)
 }
 
 // answerOf reads what a job left.

@@ -16,6 +16,7 @@ import (
 func init() {
 	register.DoFn3x1[context.Context, int, func(string, []byte), error](&scatterFile{})
 	register.DoFn3x2[context.Context, string, func(*[]byte) bool, []byte, error](&gatherPartition{})
+	register.DoFn3x1[string, []byte, func(string, []byte), error](&ofBranch{})
 	register.Emitter2[string, []byte]()
 	register.Iter1[[]byte]()
 }
@@ -31,10 +32,39 @@ func grouped(j job, out string, gather any) *sdk.Pipeline {
 	for i := range numbers {
 		numbers[i] = i
 	}
-	spread := sdk.Reshuffle(s, sdk.CreateList(s, numbers)) // as shards are
-	placed := sdk.ParDo(s, &scatterFile{Job: j}, spread)
-	keep(s, sdk.ParDo(s, gather, sdk.GroupByKey(s, placed)), out)
+	placed := spread(s, j.Ways, numbers, &scatterFile{Job: j})
+	keep(s, sdk.Flatten(s, gathered(s, j.Ways, j.Partitions, placed, gather)...), out)
 	return p
+}
+
+// gathered groups by partition, of so many, what was placed, and has that worked on in branches, as [spread] has it.
+func gathered(s sdk.Scope, ways, partitions int, placed []sdk.PCollection, by any) (out []sdk.PCollection) {
+	ways = max(1, min(ways, partitions))
+	for way := range ways {
+		of := placed
+		if ways > 1 {
+			of = nil
+			for _, all := range placed {
+				of = append(of, sdk.ParDo(s, &ofBranch{Way: way, Ways: ways}, all))
+			}
+		}
+		out = append(out, sdk.ParDo(s, by, sdk.GroupByKey(s, sdk.Flatten(s, of...))))
+	}
+	return out
+}
+
+// ofBranch leaves of what is given to partitions what is one branch's.
+type ofBranch struct {
+	Way, Ways int
+}
+
+// ProcessElement passes on what is given to every so manieth partition.
+func (f *ofBranch) ProcessElement(partition string, given []byte, emit func(partition string, given []byte)) error {
+	number, err := strconv.Atoi(partition)
+	if err == nil && number%f.Ways == f.Way {
+		emit(partition, given)
+	}
+	return err
 }
 
 // What is given to a partition: a piece of a file's rows, or why a file cannot be read.

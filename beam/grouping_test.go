@@ -10,6 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -96,6 +100,59 @@ func TestPartsOfFilesOnPrismReleaseTheBytesOfOneProcess(t *testing.T) {
 	e := onPrism(t, Config{})
 	for _, format := range []string{"csv", "parquet"} {
 		newStage(t, 120, 2).apart(t, format).evaluate(t, "parts", inParts{e, 6}, refine...)
+	}
+}
+
+func init() {
+	register.DoFn3x1[context.Context, int, func(string, []byte), error](&placeTogether{})
+	register.DoFn3x2[context.Context, string, func(*[]byte) bool, []byte, error](&gatherTogether{})
+}
+
+// Where two that work at a time meet.
+var (
+	placing   = make(chan bool)
+	gathering = make(chan bool)
+)
+
+// longestWait is how long one waits for another who does not come.
+const longestWait = 20 * time.Second
+
+// meet returns when another is at the same place.
+func meet(ctx context.Context, at chan bool) error {
+	ctx, cancel := context.WithTimeout(ctx, longestWait)
+	defer cancel()
+	select {
+	case at <- true:
+	case <-at:
+	case <-ctx.Done():
+		return errors.New("nobody else was at work")
+	}
+	return nil
+}
+
+// placeTogether gives a number to the partition of that number.
+type placeTogether struct{}
+
+func (*placeTogether) ProcessElement(ctx context.Context, number int, emit func(string, []byte)) error {
+	emit(fmt.Sprint(number), []byte{1})
+	return meet(ctx, placing)
+}
+
+// gatherTogether answers for a partition.
+type gatherTogether struct{}
+
+func (*gatherTogether) ProcessElement(ctx context.Context, partition string, _ func(*[]byte) bool) ([]byte, error) {
+	return []byte(partition), meet(ctx, gathering)
+}
+
+// TestPrismWorksOnTwoAtATime, on elements and on partitions: each waits until another is worked on.
+func TestPrismWorksOnTwoAtATime(t *testing.T) {
+	e := onPrism(t, Config{Parallelism: 2})
+	p, s := sdk.NewPipelineWithRoot()
+	placed := spread(s, e.ways(), []int{0, 1, 2, 3}, &placeTogether{})
+	gathered(s, e.ways(), 4, placed, &gatherTogether{})
+	if err := e.run(t.Context(), "together", p); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -48,17 +48,31 @@ type job struct {
 	// Names are the shards, or the files whose rows are grouped into Partitions.
 	Names      []string
 	Partitions int
+	// Ways is in how many branches a pipeline spreads what workers do.
+	Ways int
 }
 
 // pipeline is the job of a round on shards. Out is the name, without its suffix, of the file that it
 // leaves.
 func pipeline(j job, out string) *sdk.Pipeline {
 	p, s := sdk.NewPipelineWithRoot()
-	// Without the reshuffle, all shards would be answered where their list was made.
-	spread := sdk.Reshuffle(s, sdk.CreateList(s, j.Names))
+	names := j.Names
 	j.Names = nil
-	keep(s, sdk.ParDo(s, &answerShard{Job: j}, spread), out)
+	keep(s, sdk.Flatten(s, spread(s, j.Ways, names, &answerShard{Job: j})...), out)
 	return p
+}
+
+// spread has elements worked on in so many branches, whose outputs it returns. Within a branch the reshuffle has workers
+// share them that are not where their list was made.
+func spread[T any](s sdk.Scope, ways int, all []T, by any) (out []sdk.PCollection) {
+	dealt := make([][]T, max(1, min(ways, len(all))))
+	for i, x := range all {
+		dealt[i%len(dealt)] = append(dealt[i%len(dealt)], x)
+	}
+	for _, some := range dealt {
+		out = append(out, sdk.ParDo(s, by, sdk.Reshuffle(s, sdk.CreateList(s, some))))
+	}
+	return out
 }
 
 // keep leaves the sum of all answers.

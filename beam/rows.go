@@ -53,8 +53,8 @@ func collected(rows func(sdk.Scope) sdk.PCollection) func(j job, out string) *sd
 			numbers[i] = i
 		}
 		all := sdk.WindowInto(s, window.NewGlobalWindows(), rows(s))
-		placed := sdk.Flatten(s, sdk.ParDo(s, &placeRows{Job: j}, all), sdk.ParDo(s, &awaitRows{}, sdk.CreateList(s, numbers)))
-		keep(s, sdk.ParDo(s, &answerRows{Job: j}, sdk.GroupByKey(s, placed)), out)
+		placed := []sdk.PCollection{sdk.ParDo(s, &placeRows{Job: j}, all), sdk.ParDo(s, &awaitRows{}, sdk.CreateList(s, numbers))}
+		keep(s, sdk.Flatten(s, gathered(s, j.Ways, j.Partitions, placed, &answerRows{Job: j})...), out)
 		return p
 	}
 }

@@ -12,10 +12,8 @@ import (
 )
 
 func init() {
-	register.DoFn3x1[context.Context, string, func(string, string), error](&divideFile{})
-	register.DoFn3x1[context.Context, string, func(*string) bool, error](&joinShard{})
-	register.Emitter2[string, string]()
-	register.Iter1[string]()
+	register.DoFn3x1[context.Context, string, func(string, []byte), error](&divideFile{})
+	register.DoFn3x2[context.Context, string, func(*[]byte) bool, string, error](&joinShard{})
 }
 
 // Shard makes shards of data in files: one job, and another where the runner failed, which
@@ -28,7 +26,7 @@ func (e *Engine) Shard(ctx context.Context, s scale.Sharding) ([]string, error) 
 // spread has jobs made until one has divided every file and joined every shard.
 func (e *Engine) spread(ctx context.Context, plan string, files []string, shards int) error {
 	for attempt := 1; ; attempt++ {
-		err := e.run(ctx, fmt.Sprintf("discreet-shard-%d", attempt), shardPipeline(plan, files, shards))
+		err := e.run(ctx, fmt.Sprintf("discreet-shard-%d", attempt), shardPipeline(plan, files, shards, e.ways()))
 		switch {
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -42,12 +40,10 @@ func (e *Engine) spread(ctx context.Context, plan string, files []string, shards
 }
 
 // shardPipeline divides every file by shard, and joins every shard.
-func shardPipeline(plan string, files []string, shards int) *sdk.Pipeline {
+func shardPipeline(plan string, files []string, shards, ways int) *sdk.Pipeline {
 	p, s := sdk.NewPipelineWithRoot()
-	// Without the reshuffle, all files would be divided where their list was made.
-	spread := sdk.Reshuffle(s, sdk.CreateList(s, files))
-	divided := sdk.ParDo(s, &divideFile{Plan: plan, Shards: shards}, spread)
-	sdk.ParDo0(s, &joinShard{Plan: plan}, sdk.GroupByKey(s, divided))
+	divided := spread(s, ways, files, &divideFile{Plan: plan, Shards: shards})
+	gathered(s, ways, shards, divided, &joinShard{Plan: plan})
 	return p
 }
 
@@ -60,13 +56,13 @@ type divideFile struct {
 // ProcessElement gives the path of the rows to every shard, also to one of which the file
 // has none: what is true of all data is there. What is wrong with the data stays in that
 // file, which no runner reads.
-func (f *divideFile) ProcessElement(ctx context.Context, path string, emit func(shard, rows string)) error {
+func (f *divideFile) ProcessElement(ctx context.Context, path string, emit func(shard string, rows []byte)) error {
 	rows, err := here.Divide(reaching(ctx), f.Plan, path)
 	if err != nil {
 		return err
 	}
 	for shard := range f.Shards {
-		emit(strconv.Itoa(shard), rows)
+		emit(strconv.Itoa(shard), []byte(rows))
 	}
 	return nil
 }
@@ -76,15 +72,15 @@ type joinShard struct {
 	Plan string
 }
 
-// ProcessElement joins what the files have for a shard.
-func (f *joinShard) ProcessElement(ctx context.Context, shard string, rows func(*string) bool) error {
+// ProcessElement joins what the files have for a shard, and says which.
+func (f *joinShard) ProcessElement(ctx context.Context, shard string, rows func(*[]byte) bool) (string, error) {
 	n, err := strconv.Atoi(shard)
 	if err != nil {
-		return fmt.Errorf("%w: what was to name a shard came back as something else", ErrJob)
+		return "", fmt.Errorf("%w: what was to name a shard came back as something else", ErrJob)
 	}
 	var all []string
-	for path := ""; rows(&path); {
-		all = append(all, path)
+	for path := []byte(nil); rows(&path); path = nil {
+		all = append(all, string(path))
 	}
-	return here.Join(reaching(ctx), f.Plan, n, all)
+	return shard, here.Join(reaching(ctx), f.Plan, n, all)
 }

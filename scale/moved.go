@@ -140,7 +140,8 @@ func (s sealer) seal(partition int, l label, rows []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := append(binary.AppendUvarint(nil, uint64(len(text))), text...)
+	out := make([]byte, 0, binary.MaxVarintLen64+len(text)+len(rows)+s.key.Overhead())
+	out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
 	return s.key.Seal(out, nil, rows, about(partition, text)), nil
 }
 

@@ -45,6 +45,8 @@ func scaleMutants() []mutant {
 			edits: edits{{"if !bytes.Equal(p.rows, all[i-1].rows) {", "if bytes.Equal(p.rows, nil) {"}}},
 		{name: "parts of a file: rows numbered from the start of theirs", in: "rl/trajectory/internal/movedfile", by: "scale", run: "FaultsOfMovedRows",
 			edits: edits{{"t.later += int(later)", "_ = later"}}},
+		{name: "moved rows: numbers of rows as if they were next to each other", in: "rl/trajectory/internal/movedfile", run: "MovedRowsAreTheRows",
+			edits: edits{{"step != x.step {", "x.steps == 0 {"}}},
 		{name: "parts of a file: lines of records of several", in: "rl/trajectory/internal/csvfile", run: "PartsDeliver",
 			edits: edits{{"if !ok || t.scan.multiline {", "if !ok {"}}},
 		{name: "parts of a file: a fault told from a part's start", in: "scale", run: "FaultsOfMovedRows",

@@ -9,7 +9,7 @@ import (
 // mostMoved bounds the rows that are held of a file that is divided, in bytes, and mostPiece a piece of them.
 const (
 	mostMoved = 128 << 20
-	mostPiece = 1 << 18
+	mostPiece = 1 << 17
 )
 
 // Divide reads all rows of a stream of [OpenOne] and gives them in pieces, each of rows of

@@ -39,7 +39,9 @@ type reader struct {
 	file   source.File
 	in     *bufio.Reader
 	bytes  int64
-	text   []byte // of the head
+	packed bytes.Buffer // the block at hand
+	block  []byte       // the same, unpacked
+	text   []byte       // of the head
 	head   head
 	picks  []table.Pick
 	from   []int // the column of each
@@ -49,13 +51,16 @@ type reader struct {
 	rows, at int // of the block at hand
 	numbers  []byte
 	number   int
+	step     int // from one of the next rows to another
+	steps    int // how many those are
 	flaws    []flaw
 	columns  []cursor
 }
 
 // cursor is where the next value of a column is.
 type cursor struct {
-	numbers []float64
+	all     []float64 // of the block at hand
+	numbers []float64 // those that are left
 	runs    []byte
 	key     []byte
 	run     int
@@ -77,17 +82,18 @@ func (t *reader) next() error {
 	if err != nil {
 		return err
 	}
-	var all bytes.Buffer
-	if got, err := io.CopyN(&all, t.in, int64(n)); err != nil || uint64(got) != n {
+	t.packed.Reset()
+	if got, err := io.CopyN(&t.packed, t.in, int64(n)); err != nil || uint64(got) != n {
 		return errForm
 	}
 	t.bytes += int64(n)
-	rest, err := snappy.Decode(nil, all.Bytes())
+	rest, err := snappy.Decode(t.block[:cap(t.block)], t.packed.Bytes())
 	if err != nil {
 		return errForm
 	}
+	t.block = rest
 	rows, size := binary.Uvarint(rest)
-	if size <= 0 || rows == 0 || rows > uint64(len(rest)) {
+	if size <= 0 || rows == 0 || rows > mostRows {
 		return errForm
 	}
 	rest = rest[size:]
@@ -104,18 +110,20 @@ func (t *reader) next() error {
 		return errForm
 	}
 	if t.text == nil {
-		t.text = parts[0]
+		t.text = bytes.Clone(parts[0])
 		if err := json.Unmarshal(t.text, &t.head); err != nil {
 			return errForm
 		}
 	}
-	t.rows, t.at, t.number, t.numbers, t.flaws = int(rows), 0, t.later, parts[1], nil
+	t.rows, t.at, t.number, t.steps, t.numbers, t.flaws = int(rows), 0, t.later, 0, parts[1], nil
 	if !bytes.Equal(t.text, parts[0]) || json.Unmarshal(parts[2], &t.flaws) != nil || len(parts) != 3+len(t.head.Picks) {
 		return errForm
 	}
-	t.columns = t.columns[:0]
-	for i := range t.head.Picks {
-		t.columns = append(t.columns, cursor{runs: parts[3+i]})
+	if t.columns == nil {
+		t.columns = make([]cursor, len(t.head.Picks))
+	}
+	for i := range t.columns {
+		t.columns[i] = cursor{all: t.columns[i].all[:0], runs: parts[3+i]}
 	}
 	return nil
 }
@@ -166,21 +174,27 @@ func (t *reader) Read(b *table.Batch) error {
 	}
 	first, n := t.at, min(b.Cap, t.rows-t.at)
 	for b.Rows = 0; b.Rows < n; b.Rows++ {
-		step, size := binary.Varint(t.numbers)
-		if size <= 0 {
-			return t.failed(errForm)
+		if t.steps == 0 {
+			r := table.Record{Left: t.numbers}
+			if t.step, t.steps = r.Signed(), r.Count(); r.Short || t.steps == 0 {
+				return t.failed(errForm)
+			}
+			t.numbers = r.Left
 		}
-		t.numbers = t.numbers[size:]
-		t.number += int(step)
+		t.steps--
+		t.number += t.step
 		b.Row[b.Rows] = t.number
-		t.flawed(b, first+b.Rows)
+		if len(t.flaws) > 0 {
+			t.flawed(b, first+b.Rows)
+		}
 	}
 	for _, i := range t.from { // a column that is not wanted stays as it is
 		if p, c := t.head.Picks[i], &t.columns[i]; p.Kind != table.Key && first == 0 && c.numbers == nil {
 			r := table.Record{Left: c.runs}
-			if c.numbers = r.Numbers(nil, t.rows, p.width()); r.Short || len(r.Left) > 0 {
+			if c.all = r.Numbers(c.all, t.rows, p.width()); r.Short || len(r.Left) > 0 {
 				return t.failed(errForm)
 			}
+			c.numbers = c.all
 		}
 	}
 	for k, p := range t.picks {
@@ -252,6 +266,10 @@ func (c *cursor) deliver(runs *table.Runs, n int) error {
 
 func (c *cursor) copy(block *table.Block, p table.Pick, n int) {
 	width := pickOf(p).width()
+	if width == block.Width {
+		copy(block.Values, c.numbers[:n*width])
+		return
+	}
 	for row := range n {
 		copy(block.Values[row*block.Width+p.Offset:], c.numbers[row*width:(row+1)*width])
 	}

@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 
-	"github.com/klauspost/compress/snappy"
+	"github.com/klauspost/compress/s2"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -48,6 +48,8 @@ var kinds = []error{nil, trajectory.ErrValue, trajectory.ErrColumn, trajectory.E
 type Head struct {
 	picks []table.Pick
 	text  []byte
+
+	body, column, packed []byte // of the rows that are taken
 }
 
 // NewHead is of a table of which these were picked.
@@ -66,7 +68,7 @@ func NewHead(t table.Table, picks []table.Pick) (*Head, error) {
 		h.Picks = append(h.Picks, pickOf(p))
 	}
 	text, err := json.Marshal(h)
-	return &Head{picks, text}, err
+	return &Head{picks: picks, text: text}, err
 }
 
 // Rows are some of the rows of a table.
@@ -74,6 +76,8 @@ type Rows struct {
 	head    *Head
 	rows    int
 	last    int // its number
+	step    int // how far each of the last ones is from the one before
+	steps   int // how many those are
 	numbers []byte
 	columns []column
 	flaws   []flaw
@@ -81,20 +85,20 @@ type Rows struct {
 
 // column holds the values of a pick: numbers, or keys as runs.
 type column struct {
-	numbers []float64
+	numbers table.Numbers
 	runs    []byte
 	key     []byte // of the run at hand
 	run     int    // its rows
 }
 
-// NewRows starts with none.
+// NewRows starts with none. One goroutine may use rows of one head.
 func NewRows(h *Head) *Rows { return &Rows{head: h, columns: make([]column, len(h.picks))} }
 
 // Size is about how many bytes the rows take.
 func (x *Rows) Size() int {
-	n := len(x.numbers)
+	n := x.rows
 	for i := range x.columns {
-		n += len(x.columns[i].runs) + 8*len(x.columns[i].numbers)
+		n += len(x.columns[i].runs) + x.columns[i].numbers.Size()
 	}
 	return n
 }
@@ -106,8 +110,12 @@ func (x *Rows) Len() int { return x.rows }
 func (x *Rows) Add(b *table.Batch, from, to int) {
 	lacked := b.Lacked()
 	for row := from; row < to; row++ {
-		x.numbers = binary.AppendVarint(x.numbers, int64(b.Row[row]-x.last))
+		if step := b.Row[row] - x.last; step != x.step {
+			x.endSteps()
+			x.step = step
+		}
 		x.last = b.Row[row]
+		x.steps++
 		if len(b.Faults) == 0 && len(lacked) == 0 {
 			continue
 		}
@@ -127,12 +135,12 @@ func (x *Rows) Add(b *table.Batch, from, to int) {
 		}
 		block, width := &b.Blocks[p.Block], pickOf(p).width()
 		if block.Width == width {
-			c.numbers = append(c.numbers, block.Values[from*width:to*width]...)
+			c.numbers.Add(block.Values[from*width : to*width])
 			continue
 		}
 		for row := from; row < to; row++ {
 			at := row*block.Width + p.Offset
-			c.numbers = append(c.numbers, block.Values[at:at+width]...)
+			c.numbers.Add(block.Values[at : at+width])
 		}
 	}
 }
@@ -159,6 +167,13 @@ func (c *column) keys(runs *table.Runs, from, to int) {
 	}
 }
 
+func (x *Rows) endSteps() {
+	if x.steps > 0 {
+		x.numbers = binary.AppendUvarint(binary.AppendVarint(x.numbers, int64(x.step)), uint64(x.steps))
+	}
+	x.step, x.steps = 0, 0
+}
+
 func (c *column) endRun() {
 	if c.run > 0 {
 		c.runs = binary.AppendUvarint(c.runs, uint64(len(c.key)))
@@ -176,28 +191,40 @@ func Later(rows int) []byte {
 	return binary.AppendUvarint([]byte{0}, uint64(rows))
 }
 
-// Take gives the rows in a form that a table reads, alone or after others of the same head,
+// mostRows bounds the rows that are taken at a time.
+const mostRows = 1 << 24
+
+// Take gives the rows, at most 2^24, in a form that a table reads, alone or after others of the same head,
 // and goes on with none.
 func (x *Rows) Take() ([]byte, error) {
 	flaws, err := json.Marshal(x.flaws)
 	if err != nil {
 		return nil, err
 	}
-	parts := [][]byte{x.head.text, x.numbers, flaws}
-	for i, p := range x.head.picks {
+	h := x.head
+	body := binary.AppendUvarint(h.body[:0], uint64(x.rows))
+	put := func(part []byte) { body = append(binary.AppendUvarint(body, uint64(len(part))), part...) }
+	x.endSteps()
+	put(h.text)
+	put(x.numbers)
+	put(flaws)
+	for i, p := range h.picks {
 		c := &x.columns[i]
 		if c.endRun(); p.Kind == table.Key {
-			parts = append(parts, c.runs)
+			put(c.runs)
 		} else {
-			parts = append(parts, table.AppendNumbers(nil, c.numbers))
+			h.column = c.numbers.AppendTo(h.column[:0])
+			put(h.column)
 		}
-		c.runs, c.numbers = nil, c.numbers[:0]
+		c.runs = c.runs[:0]
+		c.numbers.Reset()
 	}
-	body := binary.AppendUvarint(nil, uint64(x.rows))
-	for _, p := range parts {
-		body = append(binary.AppendUvarint(body, uint64(len(p))), p...)
+	h.body = body
+	if most := s2.MaxEncodedLen(len(body)); most > len(h.packed) {
+		h.packed = make([]byte, most)
 	}
-	packed := snappy.Encode(nil, body)
+	packed := s2.EncodeSnappy(h.packed, body)
 	x.rows, x.last, x.numbers, x.flaws = 0, 0, x.numbers[:0], nil
-	return append(binary.AppendUvarint(nil, uint64(len(packed))), packed...), nil
+	out := make([]byte, 0, binary.MaxVarintLen64+len(packed))
+	return append(binary.AppendUvarint(out, uint64(len(packed))), packed...), nil
 }

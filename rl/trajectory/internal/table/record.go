@@ -24,21 +24,68 @@ func AppendNumbers(dst []byte, values []float64) []byte {
 		return dst
 	}
 	from := len(dst)
-	dst = append(dst, inBytes)
-	for i, v := range values {
-		b := uint8(int64(v))
-		if math.Float64bits(float64(b)) != math.Float64bits(v) {
-			return others(dst[:from], values, i)
-		}
-		dst = append(dst, b)
+	dst, n := appendBytes(append(dst, inBytes), values)
+	if n < len(values) {
+		return others(dst[:from], values, n)
 	}
 	return dst
 }
+
+// appendBytes appends numbers up to the first, after so many, that is no byte.
+func appendBytes(dst []byte, values []float64) ([]byte, int) {
+	from := len(dst)
+	dst = slices.Grow(dst, len(values))[:from+len(values)]
+	to := dst[from:]
+	for i, v := range values {
+		b := uint8(int64(v))
+		if math.Float64bits(float64(b)) != math.Float64bits(v) {
+			return dst[:from+i], i
+		}
+		to[i] = b
+	}
+	return dst, len(values)
+}
+
+// Numbers is a column that grows.
+type Numbers struct {
+	bytes []byte    // as long as nothing else is among them
+	all   []float64 // else
+}
+
+// Add adds rows.
+func (c *Numbers) Add(values []float64) {
+	if len(c.all) == 0 {
+		n := 0
+		if c.bytes, n = appendBytes(c.bytes, values); n == len(values) {
+			return
+		}
+		for _, b := range c.bytes {
+			c.all = append(c.all, float64(b))
+		}
+		c.bytes, values = c.bytes[:0], values[n:]
+	}
+	c.all = append(c.all, values...)
+}
+
+// Size is in bytes.
+func (c *Numbers) Size() int { return len(c.bytes) + 8*len(c.all) }
+
+// AppendTo is [AppendNumbers] of all rows.
+func (c *Numbers) AppendTo(dst []byte) []byte {
+	if len(c.bytes) > 0 {
+		return append(append(dst, inBytes), c.bytes...)
+	}
+	return AppendNumbers(dst, c.all)
+}
+
+// Reset leaves no rows.
+func (c *Numbers) Reset() { c.bytes, c.all = c.bytes[:0], c.all[:0] }
 
 // others appends numbers of which one, after so many, is no byte.
 func others(dst []byte, values []float64, bytes int) []byte {
 	if len(values) >= fewRows && bytes < mostListed {
 		from, list, listed := len(dst), [mostListed]uint64{}, 0
+		dst = slices.Grow(dst, 2+8*mostListed+len(values))
 		dst = append(dst, inCodes, 0)
 		dst = append(dst, make([]byte, 8*mostListed)...)
 		last, code := uint64(0), -1
@@ -64,7 +111,7 @@ func others(dst []byte, values []float64, bytes int) []byte {
 }
 
 func full(dst []byte, values []float64) []byte {
-	dst = append(dst, inFull)
+	dst = append(slices.Grow(dst, 1+8*len(values)), inFull)
 	for _, v := range values {
 		dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(v))
 	}
@@ -137,11 +184,12 @@ func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
 	if n == 0 {
 		return dst
 	}
+	to := dst[from : from+n]
 	switch form := r.Bytes(1); {
 	case r.Short:
 	case form[0] == inBytes:
-		for _, b := range r.Bytes(n) {
-			dst = append(dst, float64(b))
+		for i, b := range r.Bytes(n) {
+			to[i] = float64(b)
 		}
 	case form[0] == inCodes:
 		var list [math.MaxUint8 + 1]float64
@@ -151,13 +199,13 @@ func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
 				list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
 			}
 		}
-		for _, code := range r.Bytes(n) {
+		for i, code := range r.Bytes(n) {
 			r.Short = r.Short || int(code) >= listed
-			dst = append(dst, list[code])
+			to[i] = list[code]
 		}
 	case form[0] == inFull:
-		for b := r.Bytes(8 * n); len(b) > 0; b = b[8:] {
-			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		for i, b := 0, r.Bytes(8*n); len(b) > 0; i, b = i+1, b[8:] {
+			to[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
 		}
 	default:
 		r.Short = true
@@ -165,5 +213,5 @@ func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
 	if r.Short {
 		return dst[:from]
 	}
-	return dst
+	return dst[:from+n]
 }

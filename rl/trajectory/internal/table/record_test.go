@@ -11,6 +11,7 @@ import (
 func TestColumnsComeBackBitForBit(t *testing.T) {
 	odd := []float64{0, math.Copysign(0, -1), math.NaN(), math.Float64frombits(0x7ff8000000000001), math.Inf(-1), 255, 256, -1, 0.5, 1e300, math.SmallestNonzeroFloat64}
 	r := rand.New(rand.NewPCG(5, 1))
+	var column Numbers
 	for try := range 5000 {
 		values, kinds := make([]float64, r.IntN(40)), 1+r.IntN(20)
 		for i := range values {
@@ -21,6 +22,14 @@ func TestColumnsComeBackBitForBit(t *testing.T) {
 			}
 		}
 		b := AppendNumbers([]byte{7}, values)
+		for n, left := 0, values; len(left) > 0; left = left[n:] {
+			n = r.IntN(len(left) + 1)
+			column.Add(left[:n])
+		}
+		if grown := column.AppendTo([]byte{7}); !slices.Equal(grown, b) {
+			t.Fatalf("%v are %v, and where the column grows %v", values, b, grown)
+		}
+		column.Reset()
 		s := &Record{Left: append(slices.Clone(b[1:]), 9)}
 		got := s.Numbers(nil, len(values), 1)
 		if s.Short || len(s.Left) != 1 || b[0] != 7 || !slices.EqualFunc(values, got, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) }) {

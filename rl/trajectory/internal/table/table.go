@@ -218,6 +218,9 @@ func (b *Batch) Lacks(row int, column string) bool { return b.lacks[lack{row, co
 
 // Lacked lists, by row, the columns that rows lack, in the order of their names.
 func (b *Batch) Lacked() map[int][]string {
+	if len(b.lacks) == 0 {
+		return nil
+	}
 	columns := make(map[int][]string, len(b.lacks))
 	for l := range b.lacks {
 		columns[l.row] = append(columns[l.row], l.column)
