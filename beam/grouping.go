@@ -58,7 +58,7 @@ type ofBranch struct {
 	Way, Ways int
 }
 
-// ProcessElement passes on what is given to every so manieth partition.
+// ProcessElement passes on what is given to the partitions of its branch.
 func (f *ofBranch) ProcessElement(partition string, given []byte, emit func(partition string, given []byte)) error {
 	number, err := strconv.Atoi(partition)
 	if err == nil && number%f.Ways == f.Way {
