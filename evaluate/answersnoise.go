@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -156,6 +157,25 @@ func (p Public) nearEnds(w weightBound, answers []quantity, expected []ExpectedA
 	return near, nil
 }
 
+// inRareStates adds what forecasts of differences of weights suppose of states, and the least that they can be.
+func (s *summary) inRareStates(p Public, answers []quantity, expected []ExpectedAnswer) error {
+	var told []string
+	for i, a := range answers {
+		if a.apart == nil || expected[i].HalfWidth == 0 || !p.Design.Varies {
+			continue
+		}
+		half, err := a.bounds.Foresee([]scalar.Atom{{Weight: 1, Share: 1}}, 0)
+		if err != nil {
+			return err
+		}
+		told = append(told, fmt.Sprintf("%s down to %.3g", a.name, half))
+	}
+	if told != nil {
+		s.outlook = append(s.outlook, "Expected half widths suppose that all states are as frequent; where policies differ in rare states alone they are smaller: "+strings.Join(told, ", ")+".")
+	}
+	return nil
+}
+
 // aboutAnswers is what is known beforehand; w is nil of a policy that is yet to be learned.
 func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding float64, uncut bool) (s summary, err error) {
 	affordable, err := affordableWeight(p)
@@ -181,6 +201,9 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 			return s, err
 		}
 		s.inMiddles(expected, near)
+		if err := s.inRareStates(p, answers, expected); err != nil {
+			return s, err
+		}
 		if told && w.scatter > 0 && w.scatter < 1 {
 			s.outlook = append(s.outlook, goTogether)
 		}

@@ -199,14 +199,6 @@ func ratioOf(a, b []float64) (ratio, deviation float64) {
 	return ratio, math.Sqrt(square) / floats.Sum(b)
 }
 
-// halfOf is the half width that a plan forecasts of its first answer.
-func halfOf(plan *evaluate.Plan) float64 {
-	if told, ok := plan.Facts["answers"].([]evaluate.ExpectedAnswer); ok {
-		return told[0].HalfWidth
-	}
-	return plan.Expected.HalfWidth
-}
-
 func sqrt(n int) float64 { return math.Sqrt(float64(n)) }
 
 // TestWidthsByADesign prints, for 30 random problems of one decision, how many times as wide intervals are with the design and complete

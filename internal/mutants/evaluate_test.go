@@ -14,6 +14,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"case halves[3] >= d.with,", "case halves[3] >= 10*d.with,"}}},
 		{name: "a rare state for which all pay", in: "evaluate", run: "RareState",
 			edits: edits{{"const worthCounting = 1.5", "const worthCounting = 100"}}},
+		{name: "differences in rare states forecast as if all were as frequent", in: "evaluate", run: "RareState",
+			edits: edits{{"a.bounds.Foresee([]scalar.Atom{{Weight: 1, Share: 1}}, 0)", "a.bounds.Foresee([]scalar.Atom{{Weight: 1, Share: 1}}, 1)"}}},
 		{name: "rare differences forecast from the middle", in: "evaluate", run: "RareDifferences",
 			edits: edits{{"a.bounds.ForeseeAt(nearShare, of.law, of.scatter)", "a.bounds.ForeseeAt(0.5, of.law, of.scatter)"}}},
 		{name: "differences of weights whatever a design makes expect of them", in: "evaluate", by: "evaluate/internal/truthbench", run: "ADesignDoesNotWiden",
