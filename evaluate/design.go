@@ -333,8 +333,11 @@ func (m DPIS) narrowest(p Public, of vouched, b scalar.Bounds, stages scalar.Sta
 		return b, with, err
 	}
 	if narrower >= with {
+		if p.supposes || !p.Design.Varies { // the law is no guess
+			return b, with, nil
+		}
 		least, err := chosen.ExpectedGuarded([]scalar.Atom{{Weight: 1, Share: 1}})
-		if err != nil || p.supposes || with <= worthCounting*least {
+		if err != nil || with <= worthCounting*least {
 			return b, with, err
 		}
 	}
