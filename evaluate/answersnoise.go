@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -134,6 +135,47 @@ func forecastAnswers(p Public, w weightBound, answers []quantity, expected []Exp
 	return all, nil
 }
 
+// nearEnds are the half widths of rare outcomes: of values, of contrasts of values, and of contrasts that pay for an anchor. Others depend little
+// on where outcomes are, and have 0.
+func (p Public) nearEnds(w weightBound, answers []quantity, expected []ExpectedAnswer) (near []float64, err error) {
+	near = make([]float64, len(answers))
+	for i, a := range answers {
+		switch e := expected[i]; {
+		case a.values != nil:
+			if near[i] = near[a.values[0]] + near[a.values[1]]; e.HalfWidth == 0 {
+				near[i] = 0
+			}
+		case a.anchor > 0:
+			of := a.weights(p.Targets, w)
+			if near[i], err = a.bounds.ForeseeAt(nearShare, of.law, of.scatter); err != nil {
+				return nil, err
+			}
+		case a.kind == OfPolicy:
+			near[i] = nearEnd(e.HalfWidth, e.StdPrivacy)
+		}
+	}
+	return near, nil
+}
+
+// inRareStates adds what forecasts of differences of weights suppose of states, and the least that they can be.
+func (s *summary) inRareStates(p Public, answers []quantity, expected []ExpectedAnswer) error {
+	var told []string
+	for i, a := range answers {
+		if a.apart == nil || expected[i].HalfWidth == 0 || !p.Design.Varies {
+			continue
+		}
+		half, err := a.bounds.Foresee([]scalar.Atom{{Weight: 1, Share: 1}}, 0)
+		if err != nil {
+			return err
+		}
+		told = append(told, fmt.Sprintf("%s down to %.3g", a.name, half))
+	}
+	if told != nil {
+		s.outlook = append(s.outlook, "Expected half widths suppose that all states are as frequent; where policies differ in rare states alone they are smaller: "+strings.Join(told, ", ")+".")
+	}
+	return nil
+}
+
 // aboutAnswers is what is known beforehand; w is nil of a policy that is yet to be learned.
 func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding float64, uncut bool) (s summary, err error) {
 	affordable, err := affordableWeight(p)
@@ -154,7 +196,14 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 		if !told {
 			s.outlook = append(s.outlook, p.notForecast(answers[0].bounds.Estimated, false))
 		}
-		s.inMiddles(expected)
+		near, err := p.nearEnds(*w, answers, expected)
+		if err != nil {
+			return s, err
+		}
+		s.inMiddles(expected, near)
+		if err := s.inRareStates(p, answers, expected); err != nil {
+			return s, err
+		}
 		if told && w.scatter > 0 && w.scatter < 1 {
 			s.outlook = append(s.outlook, goTogether)
 		}

@@ -1,7 +1,6 @@
 package evaluate
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -239,26 +238,26 @@ func (a quantities) varies(m DPIS, of vouched) bool {
 func (a quantities) eachByDesign(m DPIS, of vouched, bare []quantity) (quantities, error) {
 	guarded := false
 	for i := range a.answers {
-		q, w, number := &a.answers[i], bare[i].weights(a.public.Targets, of.weights), 2
+		q, w, by := &a.answers[i], bare[i].weights(a.public.Targets, of.weights), decided{number: 2}
 		if q.values != nil {
 			continue
 		}
 		if w.largest <= largestKnown {
 			var err error
-			if number, _, _, err = either(q.bounds, bare[i].bounds, w); err != nil {
+			if by, err = m.either(a.public, q.bounds, bare[i].bounds, w); err != nil {
 				return a, err
 			}
 		}
-		switch number {
+		switch by.number {
 		case 0:
 			*q = bare[i]
 		case 1:
-			q.bounds.Uncut, q.bounds.Caps = w.uncut(), q.bounds.Caps.Beyond(w.largest)
-			q.share = cmp.Or(m.ClipShare, tierShare)
+			q.bounds.Uncut, q.bounds.Caps = w.uncut(), by.caps
+			q.share = by.share
 		}
 		q.bounds.Noise = scalar.Stages{}
-		guarded = guarded || number > 0
-		if number < 2 {
+		guarded = guarded || by.number > 0
+		if by.number < 2 {
 			a.guard = tier{number: 1, why: byHistogram(of)}
 		}
 	}

@@ -157,13 +157,14 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		return b, t, err
 	}
 	if m.Clip != clipPublic && p.varies(of) {
-		var number int
-		if number, with, without, err = either(b, bare, of.weights); err != nil {
+		var byCounts decided
+		if byCounts, err = m.either(p, b, bare, of.weights); err != nil {
 			return b, t, err
 		}
-		if number == 1 {
-			b.Uncut, b.Caps = bare.Uncut, b.Caps.Beyond(of.weights.largest)
-			stages.Clip = cmp.Or(m.ClipShare, tierShare)
+		with, without = byCounts.with, byCounts.without
+		if byCounts.number == 1 {
+			b.Uncut, b.Caps = bare.Uncut, byCounts.caps
+			stages.Clip = byCounts.share
 			if b.Noise, err = split(stages); err != nil {
 				return b, t, err
 			}
@@ -201,28 +202,80 @@ func (p Public) knows(of vouched) bool {
 	return !p.supposes && of.weights.largest <= largestKnown && p.Design.Supported
 }
 
+// decided is a tier with the half widths, in shares of the range, that are expected with a guard and without and, of tier 1, the caps to
+// choose from and the part of the budget that the choice gets.
+type decided struct {
+	number        int
+	with, without float64
+	caps          scalar.ClipRanges
+	share         float64
+}
+
 // either says whether an estimate of weights that the design bounds, but that it allows to be rare, needs a guard (2), needs none
-// (0), or whether a paid histogram is to say (1), with the half widths, in shares of the range, that are expected with a guard and without.
+// (0), or whether a paid histogram is to say (1).
 // What is public of rare weights is a guess. So without one it has to be narrower for any weights than with it for weights that are all 1.
-func either(guarded, bare scalar.Bounds, w weightBound) (number int, with, without float64, err error) {
-	halves, one := [4]float64{}, []scalar.Atom{{Weight: 1, Share: 1}}
+func (m DPIS) either(p Public, guarded, bare scalar.Bounds, w weightBound) (decided, error) {
+	halves, one := [5]float64{}, []scalar.Atom{{Weight: 1, Share: 1}}
 	for i, of := range []struct {
 		b   scalar.Bounds
 		law []scalar.Atom
-	}{{guarded, w.law}, {guarded, one}, {bare, []scalar.Atom{{Weight: w.square, Share: 1 / w.square}}}, {bare, one}} {
-		if halves[i], err = of.b.Foresee(of.law, w.scatter); err != nil {
-			return 0, 0, 0, err
+	}{{guarded, w.law}, {guarded, one}, {bare, []scalar.Atom{{Weight: w.square, Share: 1 / w.square}}}, {bare, one}, {bare, w.law}} {
+		half, err := of.b.Foresee(of.law, w.scatter)
+		if err != nil {
+			return decided{}, err
 		}
-		halves[i] /= of.b.Range.Width()
+		halves[i] = half / of.b.Range.Width()
 	}
-	with, without = halves[0], halves[2]
+	d := decided{number: 1, with: halves[0], without: halves[2], share: cmp.Or(m.ClipShare, tierShare)}
 	switch {
-	case halves[3] >= with, without > halves[1] && guarded.Caps.Steps == 0 && guarded.Caps.Above < w.largest:
-		return 2, with, max(with, without), nil
-	case without <= halves[1], guarded.Caps.Steps == 0:
-		return 0, with, min(without, math.Nextafter(with, 0)), nil
+	case halves[3] >= d.with, d.without > halves[1] && guarded.Caps.Steps == 0 && guarded.Caps.Above < w.largest:
+		d.number, d.without = 2, max(d.with, d.without)
+	case d.without <= halves[1]:
+		d.number, d.without = 0, min(d.without, math.Nextafter(d.with, 0))
+	case guarded.Caps.Steps == 0:
+		counted, can := m.counted(p, guarded)
+		if can {
+			half, err := counted.Foresee(one, w.scatter)
+			if err != nil {
+				return decided{}, err
+			}
+			can = d.without > worthCounting*half/counted.Range.Width()
+		}
+		if !can {
+			d.number, d.without = 0, min(d.without, math.Nextafter(d.with, 0))
+		}
+	case d.with < halves[4]:
+		d.share = cmp.Or(m.ClipShare, defaultClipShare) // it chooses among caps
 	}
-	return 1, with, without, nil
+	var err error
+	d.caps, err = m.capsBelow(p, guarded.Caps, w.largest)
+	return d, err
+}
+
+// capsBelow are the bound of weights and, below it, the caps to choose from without a design: others could suit worse.
+func (m DPIS) capsBelow(p Public, guarded scalar.ClipRanges, largest float64) (scalar.ClipRanges, error) {
+	if m.MaxWeight != 0 {
+		return guarded.Beyond(largest), nil
+	}
+	most, err := m.widest(p, 1)
+	if most > largest {
+		most *= math.Exp2(-math.Ceil(2*math.Log2(most/largest)) / 2)
+	}
+	caps := scalar.ClipRanges{Above: max(most, 1)}
+	caps.Steps = capSteps(caps.Above)
+	return caps.Beyond(largest), err
+}
+
+// worthCounting is how many times as wide as with a choice of caps, at best, an interval must be that would need none: the histogram takes of
+// its budget.
+const worthCounting = 1.5
+
+// counted is an estimate with caps to choose from below the bound of its weights, and false where a histogram could not tell.
+func (m DPIS) counted(p Public, b scalar.Bounds) (scalar.Bounds, bool) {
+	r, err := meanInNoise(p)
+	b.Caps.Steps = capSteps(b.Caps.Above)
+	b.Noise.Main /= math.Sqrt(1 - tierShare)
+	return b, err == nil && r/9 >= narrowable && m.Clip == "" && m.MaxWeight == 0 && b.Caps.Steps > 0
 }
 
 // costs says why a guard that would be needless stays: the interval is expected to be
@@ -235,7 +288,7 @@ func costs(p Public, of vouched, with, without float64) string {
 }
 
 // tierShare is the part of the budget that tells whether a guard is narrower: the histogram decides
-// between far apart widths and not among near ones.
+// between far apart widths and not among near ones, unless a guard is expected to be.
 const tierShare = 0.1
 
 // varies tells that a guard is needless by the design, but that weights as large as it allows may be
@@ -264,24 +317,29 @@ func lost(p Public) string {
 }
 
 // narrowest is the guarded estimate that is expected to be narrowest: as it is, or where
-// no cap is chosen though the design bounds the weights, with a choice below that bound.
+// no cap is chosen though the design bounds the weights, with a choice below that bound, also where that could be much narrower.
 func (m DPIS) narrowest(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, split splitter) (scalar.Bounds, float64, error) {
 	with, err := b.ExpectedGuarded(of.weights.law)
-	if err != nil || stages.Clip != 0 || m.Clip != "" || m.MaxWeight != 0 || capSteps(b.Caps.Above) < 1 {
+	chosen, can := m.counted(p, b)
+	if err != nil || stages.Clip != 0 || !can {
 		return b, with, err
 	}
-	// As in caps, a histogram must be able to tell.
-	if r, err := meanInNoise(p); err != nil || r/9 < narrowable {
-		return b, with, err
-	}
-	chosen := b
-	chosen.Caps.Steps, stages.Clip = capSteps(b.Caps.Above), cmp.Or(m.ClipShare, defaultClipShare)
+	stages.Clip = cmp.Or(m.ClipShare, defaultClipShare)
 	if chosen.Noise, err = split(stages); err != nil {
 		return b, with, err
 	}
 	narrower, err := chosen.ExpectedGuarded(of.weights.law)
-	if err != nil || narrower >= with {
+	if err != nil {
 		return b, with, err
+	}
+	if narrower >= with {
+		if p.supposes || !p.Design.Varies { // the law is no guess
+			return b, with, nil
+		}
+		least, err := chosen.ExpectedGuarded([]scalar.Atom{{Weight: 1, Share: 1}})
+		if err != nil || with <= worthCounting*least {
+			return b, with, err
+		}
 	}
 	return chosen, narrower, nil
 }

@@ -387,16 +387,16 @@ func (s *summary) inMiddle(near float64) {
 	s.outlook = append(s.outlook, fmt.Sprintf("The expected half width supposes a value in the middle of the range; near an end it is smaller, of rare outcomes (1%% of the range) about %.3g.", near))
 }
 
-// inMiddles adds the same of several answers; near 0 a difference says nothing of where values are.
-func (s *summary) inMiddles(expected []ExpectedAnswer) {
-	var near []string
-	for _, e := range expected {
-		if e.Distance == 0 && e.HalfWidth > 0 && e.HalfWidth < e.Range.Width()/2 {
-			near = append(near, fmt.Sprintf("%s about %.3g", e.Name, nearEnd(e.HalfWidth, e.StdPrivacy)))
+// inMiddles adds the same of several answers; near is 0 of those that depend little on it.
+func (s *summary) inMiddles(expected []ExpectedAnswer, near []float64) {
+	var told []string
+	for i, e := range expected {
+		if near[i] > 0 && e.HalfWidth > 0 && e.HalfWidth < e.Range.Width()/2 {
+			told = append(told, fmt.Sprintf("%s about %.3g", e.Name, near[i]))
 		}
 	}
-	if near != nil {
-		s.outlook = append(s.outlook, "Expected half widths suppose values in the middle of the range; of rare outcomes (1% of the range) they are smaller: "+strings.Join(near, ", ")+".")
+	if told != nil {
+		s.outlook = append(s.outlook, "Expected half widths suppose values in the middle of the range; of rare outcomes (1% of the range) they are smaller: "+strings.Join(told, ", ")+".")
 	}
 }
 

@@ -2,6 +2,7 @@ package evaluate_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -95,5 +96,41 @@ func TestPlansForecastOnlyWhatPublicFactsTell(t *testing.T) {
 	again.Expected = plan.Expected
 	if err := plan.Verify(again); err != nil {
 		t.Errorf("a release of the other rule: %v", err)
+	}
+}
+
+// TestForecastsOfRareDifferences: where outcomes are rare, the half width that a plan tells of them for a difference of two arms, and of an arm and
+// the logged policy, is within 1.5 times that of releases, and that of values in the middle is not.
+func TestForecastsOfRareDifferences(t *testing.T) {
+	const persons, logs = 2000, 6
+	uniform, arm := must(policy.NewUniform(2)), must(policy.NewConstant(1))
+	for name, other := range map[string]policy.Policy{"arm": must(policy.NewConstant(0)), "logged": policy.Logged{}} {
+		for _, epsilon := range []float64{1, 5} {
+			p := banditPublic(t, persons, dp.ReplaceOne, nil)
+			p.Privacy.Budget.Epsilon = epsilon
+			p.Target, p.Targets = nil, &evaluate.Targets{Drawn: uniform, Policies: []evaluate.NamedPolicy{{Name: "one", Policy: arm}, {Name: name, Policy: other}}, Contrasts: [][2]string{{"one", name}}}
+			p.Design, p.Complete = evaluate.NewDesign(uniform, true, arm, other), true
+			plan := must(evaluate.DPWIS{}.Plan(p))
+			_, told, _ := strings.Cut(strings.Join(plan.Outlook, "\n"), "one - "+name+" about ")
+			near := 0.0
+			if _, err := fmt.Sscanf(told, "%g", &near); err != nil {
+				t.Fatalf("%s: %q: %v", name, plan.Outlook, err)
+			}
+			middle, half := plan.Facts["answers"].([]evaluate.ExpectedAnswer)[0].HalfWidth, 0.0
+			for seed := range uint64(logs) {
+				rng := rand.New(rand.NewPCG(seed, 29))
+				d := coins(persons, 0, seed)
+				for i := range d.Reward {
+					if d.Reward[i] = 0; rng.Float64() < 0.01 {
+						d.Reward[i] = 1
+					}
+				}
+				e := runOf(t, plan, d, noise.NewSeeded(seed)).Answers[0].Estimate
+				half += (e.Interval[1] - e.Interval[0]) / 2 / logs
+			}
+			if t.Logf("%s, epsilon %v: %.4g released, %.4g told, %.4g in the middle", name, epsilon, half, near, middle); near > 1.5*half || near < half/1.5 || middle < 1.5*half {
+				t.Errorf("%s, epsilon %v: a half width of %.4g; %.4g is told of rare outcomes and %.4g in the middle", name, epsilon, half, near, middle)
+			}
+		}
 	}
 }

@@ -383,6 +383,7 @@ func (p Public) groupsAgain(parts []*Plan, r *Release) (*Release, error) {
 // aboutGroups is what is known beforehand.
 func (p Public) aboutGroups(parts []*Plan) summary {
 	var expected []ExpectedAnswer
+	var near []float64
 	for i, part := range parts {
 		a := ExpectedAnswer{
 			Name: p.By.Of[i].Name, Kind: OfGroup, Range: p.Returns(), MaxWeight: part.bounds.Caps.At(0).Max,
@@ -395,7 +396,7 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 		if part.bounds.Noise.Clip != 0 {
 			a.Choices = part.bounds.Caps.Steps + 1
 		}
-		expected = append(expected, a)
+		expected, near = append(expected, a), append(near, nearEnd(a.HalfWidth, a.StdPrivacy))
 	}
 	s := summary{facts: map[string]any{"answers": expected}, expected: Expected{Constant: p.Returns().Width() / 2}}
 	if !p.supposes {
@@ -406,7 +407,7 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 				break
 			}
 		}
-		s.inMiddles(expected)
+		s.inMiddles(expected, near)
 		if slices.Contains(parts[0].Outlook, goTogether) {
 			s.outlook = append(s.outlook, goTogether)
 		}

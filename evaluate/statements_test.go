@@ -1,9 +1,11 @@
 package evaluate_test
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -174,4 +176,54 @@ func TestADesignDoesNotWidenANoisyDifference(t *testing.T) {
 			t.Errorf("%d decisions: a design makes the mean width %.3g of %.3g", c.horizon, widths[1], widths[0])
 		}
 	}
+}
+
+// TestADesignOfARareStateDoesNotWiden: the design allows weights near 4, which one person in 140 can have; nearly all others have weights near 1.
+// The plan tells a half width of a difference, and down to which it may then be: that of releases lies between them, and below twice the latter.
+func TestADesignOfARareStateDoesNotWiden(t *testing.T) {
+	const persons, logs = 600, 20
+	w := drawWard(rand.New(rand.NewPCG(1, 6998)))
+	for ask, policies := range map[string][]policy.Policy{"value": {w.new}, "difference": {w.new, w.old}} {
+		for _, epsilon := range []float64{1, 5} {
+			var widths [2]float64
+			var plan *evaluate.Plan
+			for k := range widths {
+				p := banditPublic(t, persons, dp.ReplaceOne, w.new)
+				p.Complete, p.Privacy.Budget.Epsilon = true, epsilon
+				if len(policies) > 1 {
+					p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "new", Policy: w.new}, {Name: "old", Policy: w.old}}, Contrasts: [][2]string{{"new", "old"}}}
+				}
+				if k == 1 {
+					if p.Design = evaluate.NewDesign(w.drawn, true, policies...); p.Targets != nil {
+						p.Targets.Drawn = w.drawn
+					}
+				}
+				plan = must(evaluate.DPWIS{}.Plan(p))
+				for seed := range uint64(logs) {
+					e := runOf(t, plan, w.log(t, persons, rand.New(rand.NewPCG(seed, 31))), noise.NewSeeded(seed)).Answers[0].Estimate
+					widths[k] += (e.Interval[1] - e.Interval[0]) / logs
+				}
+			}
+			if t.Logf("%s, epsilon %v: %.4g with the design, %.4g without", ask, epsilon, widths[1], widths[0]); widths[1] > 1.05*widths[0] {
+				t.Errorf("%s, epsilon %v: a design makes the mean width %.4g of %.4g", ask, epsilon, widths[1], widths[0])
+			}
+			outlook := strings.Join(plan.Outlook, "\n")
+			if _, told, ok := strings.Cut(outlook, "new - old down to "); ok {
+				least := 0.0
+				if _, err := fmt.Sscanf(told, "%g", &least); err != nil || 2*least > widths[1] || 2*least < widths[1]/2 || 2*halfOf(plan) < widths[1] {
+					t.Errorf("epsilon %v: a mean width of %.4g, and half widths %q: %v", epsilon, widths[1], told, err)
+				}
+			} else if ask == "difference" {
+				t.Errorf("%q does not tell what rare states make", outlook)
+			}
+		}
+	}
+}
+
+// halfOf is the half width that a plan forecasts of its first answer.
+func halfOf(plan *evaluate.Plan) float64 {
+	if told, ok := plan.Facts["answers"].([]evaluate.ExpectedAnswer); ok {
+		return told[0].HalfWidth
+	}
+	return plan.Expected.HalfWidth
 }

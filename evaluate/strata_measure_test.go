@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/floats"
+
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -23,7 +25,9 @@ import (
 
 var strataSeed = flag.Uint64("strata-seed", 6997, "seed of the problems")
 
-var strataOnly = flag.String("strata-only", "", "part of the name of a stratum")
+var strataOnly = flag.String("strata-only", "", "part of the name of a stratum, or of what is asked")
+
+var designLogs = flag.Int("design-logs", 10, "logs of each problem, with a design and without")
 
 // mixed is a share of the way from one table to another.
 func mixed(a, b policy.Policy, states int, share float64) policy.Policy {
@@ -125,10 +129,7 @@ func (s stratum) widths(t *testing.T, persons int) (width, forecast float64) {
 	p := banditPublic(t, int64(persons), dp.ReplaceOne, nil)
 	s.ask(&p)
 	plan := must(evaluate.DPWIS{}.Plan(p))
-	forecast = 2 * plan.Expected.HalfWidth
-	if told, ok := plan.Facts["answers"].([]evaluate.ExpectedAnswer); ok {
-		forecast = 2 * told[0].HalfWidth
-	}
+	forecast = 2 * halfOf(plan)
 	const logs = 20
 	value := 0.0
 	for log := range logs {
@@ -188,16 +189,31 @@ func TestWidthsByStratum(t *testing.T) {
 	}
 }
 
+// ratioOf is the ratio of two means over the same logs, with its standard error.
+func ratioOf(a, b []float64) (ratio, deviation float64) {
+	ratio = floats.Sum(a) / floats.Sum(b)
+	square := 0.0
+	for i := range a {
+		square += (a[i] - ratio*b[i]) * (a[i] - ratio*b[i])
+	}
+	return ratio, math.Sqrt(square) / floats.Sum(b)
+}
+
 func sqrt(n int) float64 { return math.Sqrt(float64(n)) }
 
 // TestWidthsByADesign prints, for 30 random problems of one decision, how many times as wide intervals are with the design and complete
-// records as with complete records alone, by the same noise. It judges nothing.
+// records as with complete records alone, by the same noise, and the problems above 1.05 with the standard error, the tier of the plan with the
+// design, and its forecast. It judges nothing.
 func TestWidthsByADesign(t *testing.T) {
-	const problems, logs = 30, 10
+	const problems = 30
+	logs := *designLogs
 	fmt.Println("persons\tepsilon\tasked\tgeometric mean\tabove 1.05\tlargest")
 	for _, persons := range []int{600, 2000, 20_000} {
 		for _, epsilon := range []float64{1, 5} {
 			for _, asked := range []string{"value", "difference", "from the logged policy"} {
+				if !strings.Contains(asked, *strataOnly) {
+					continue
+				}
 				mean, above, largest := 0.0, 0, 0.0
 				for problem := range problems {
 					rng := rand.New(rand.NewPCG(uint64(problem), *strataSeed+1))
@@ -214,7 +230,8 @@ func TestWidthsByADesign(t *testing.T) {
 					if len(targets) > 1 {
 						p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "a", Policy: targets[0]}, {Name: "b", Policy: targets[1]}}, Contrasts: [][2]string{{"a", "b"}}}
 					}
-					var widths [2]float64
+					var widths [2][]float64
+					var plan *evaluate.Plan
 					for log := range logs {
 						d := w.log(t, persons, rng)
 						for k := range widths {
@@ -227,13 +244,15 @@ func TestWidthsByADesign(t *testing.T) {
 								}
 								designed(&q, w.drawn, targets...)
 							}
-							e := run(t, evaluate.DPWIS{}, q, d, noise.NewSeeded(uint64(log))).Answers[0].Estimate
-							widths[k] += e.Interval[1] - e.Interval[0]
+							plan = must(evaluate.DPWIS{}.Plan(q))
+							e := runOf(t, plan, d, noise.NewSeeded(uint64(log))).Answers[0].Estimate
+							widths[k] = append(widths[k], e.Interval[1]-e.Interval[0])
 						}
 					}
-					ratio := widths[1] / widths[0]
+					ratio, deviation := ratioOf(widths[1], widths[0])
 					if mean += math.Log(ratio) / problems; ratio > 1.05 {
 						above++
+						fmt.Printf("  problem %d: %.2f, standard error %.2f; width %.3g, forecast %.3g, tier %v\n", problem, ratio, deviation, floats.Sum(widths[1])/float64(logs), 2*halfOf(plan), plan.Facts["tier"])
 					}
 					largest = max(largest, ratio)
 				}

@@ -94,6 +94,18 @@ func (b Bounds) gains(anchor float64, spread mechanism.NoisyPair) (bool, error) 
 	return half(anchor, anchor*(1-anchor)) < half(0.5, 0.25), nil
 }
 
+// ForeseeAt is [Bounds.Foresee] of a difference that pays for an anchor, for outcomes that are worth such a share of their
+// range on average and lie at its ends: measured from there or, where that is expected to be narrower, from the middle.
+func (b Bounds) ForeseeAt(share float64, law []Atom, scatter float64) (half float64, err error) {
+	half, err = b.Foresee(law, scatter)
+	if err != nil {
+		return 0, err
+	}
+	span := spanOf(share)
+	near, err := b.within(span).Foresee(law, scatter*4*share*(1-share)/(span.Width()*span.Width()))
+	return min(half, near), err
+}
+
 // within are the bounds of a difference of outcomes that are shares of a span.
 func (b Bounds) within(s Span) Bounds {
 	b.Range.Min *= s.Width()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -62,7 +63,8 @@ func forecastProblems(t *testing.T) (out []truthbench.Problem) {
 }
 
 // TestForecastsOfSeveral prints, for problems whose design is known, the half widths that plans forecast of groups and of contrasts,
-// and the mean ones of the releases. It judges nothing.
+// and the mean ones of the releases: of contrasts the one that is told of rare outcomes, where there is one and both values are within .05 of
+// an end of the range. It judges nothing.
 func TestForecastsOfSeveral(t *testing.T) {
 	fmt.Println("problem\tpersons\tepsilon\tasked\ttier\tforecast\treleased\tratio")
 	ratios := map[string][]float64{}
@@ -78,7 +80,7 @@ func TestForecastsOfSeveral(t *testing.T) {
 			}
 			for _, epsilon := range strings.Split(*epsilons, ",") {
 				for _, method := range strings.Split(*methods, ",") {
-					tell := func(kind, asked string, public evaluate.Public, logs []*trajectory.Dataset) {
+					tell := func(kind, asked string, public evaluate.Public, logs []*trajectory.Dataset, values ...float64) {
 						plan := planned(t, method, nil, public)
 						expected := plan.Facts["answers"].([]evaluate.ExpectedAnswer)
 						half, src := make([]float64, len(expected)), noise.NewSeeded(uint64(n))
@@ -88,6 +90,7 @@ func TestForecastsOfSeveral(t *testing.T) {
 							}
 						}
 						for i, e := range expected {
+							e.HalfWidth = ofRare(t, plan, e, public.Returns(), values)
 							if e.HalfWidth > 0 {
 								ratios[kind] = append(ratios[kind], e.HalfWidth/half[i])
 							}
@@ -124,7 +127,7 @@ func TestForecastsOfSeveral(t *testing.T) {
 							if p.Horizon > 1 {
 								kind += " of several decisions"
 							}
-							tell(kind, fmt.Sprintf("complete %v", complete), q, logs)
+							tell(kind, fmt.Sprintf("complete %v", complete), q, logs, r.worth[:]...)
 						}
 					}
 				}
@@ -134,6 +137,20 @@ func TestForecastsOfSeveral(t *testing.T) {
 	for _, kind := range slices.Sorted(maps.Keys(ratios)) {
 		tellRatios(kind, ratios[kind])
 	}
+}
+
+// ofRare is the half width that a plan tells of rare outcomes, where it does and all values are near an end of their range; else that of
+// values in the middle.
+func ofRare(t *testing.T, plan *evaluate.Plan, e evaluate.ExpectedAnswer, within evaluate.Range, values []float64) float64 {
+	found := regexp.MustCompile(regexp.QuoteMeta(e.Name) + ` about ([0-9.e-]+[0-9])`).FindStringSubmatch(strings.Join(plan.Outlook, "\n"))
+	off := math.Inf(1)
+	for _, v := range values {
+		off = min(off, math.Abs(v-within.Mid())/within.Width())
+	}
+	if found == nil || values == nil || off < 0.45 {
+		return e.HalfWidth
+	}
+	return number(t, found[1])
 }
 
 func tellRatios(name string, all []float64) {
