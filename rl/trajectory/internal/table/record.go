@@ -24,15 +24,16 @@ func AppendNumbers(dst []byte, values []float64) []byte {
 		return dst
 	}
 	from := len(dst)
-	dst = append(dst, inBytes)
+	dst = append(slices.Grow(dst, 1+len(values)), inBytes)
+	bytes := dst[from+1:][:len(values)]
 	for i, v := range values {
 		b := uint8(int64(v))
 		if math.Float64bits(float64(b)) != math.Float64bits(v) {
 			return others(dst[:from], values, i)
 		}
-		dst = append(dst, b)
+		bytes[i] = b
 	}
-	return dst
+	return dst[:from+1+len(values)]
 }
 
 // others appends numbers of which one, after so many, is no byte.
@@ -137,11 +138,12 @@ func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
 	if n == 0 {
 		return dst
 	}
+	to := dst[from:][:n]
 	switch form := r.Bytes(1); {
 	case r.Short:
 	case form[0] == inBytes:
-		for _, b := range r.Bytes(n) {
-			dst = append(dst, float64(b))
+		for i, b := range r.Bytes(n) {
+			to[i] = float64(b)
 		}
 	case form[0] == inCodes:
 		var list [math.MaxUint8 + 1]float64
@@ -151,13 +153,15 @@ func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
 				list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
 			}
 		}
-		for _, code := range r.Bytes(n) {
-			r.Short = r.Short || int(code) >= listed
-			dst = append(dst, list[code])
+		last := uint8(0)
+		for i, code := range r.Bytes(n) {
+			last, to[i] = max(last, code), list[code]
 		}
+		r.Short = r.Short || int(last) >= listed
 	case form[0] == inFull:
-		for b := r.Bytes(8 * n); len(b) > 0; b = b[8:] {
-			dst = append(dst, math.Float64frombits(binary.LittleEndian.Uint64(b)))
+		b := r.Bytes(8 * n)
+		for i := 0; 8*i < len(b); i++ {
+			to[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 		}
 	default:
 		r.Short = true
@@ -165,5 +169,5 @@ func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
 	if r.Short {
 		return dst[:from]
 	}
-	return dst
+	return dst[:from+n]
 }
