@@ -25,8 +25,8 @@ func (b Bounds) with(o Bounds) Bounds {
 }
 
 // Bounds tells between which numbers all values of the last call of Read are, where that is known
-// without a look at each: those of a dictionary's entries, and those of flags.
-func (c *Column) Bounds() (Bounds, bool) { return c.bounds, c.bounded == c.asked }
+// without a look at each: those of a dictionary's entries, and those of flags, in a column without lists.
+func (c *Column) Bounds() (Bounds, bool) { return c.bounds, c.bounded == c.asked && !c.field.list }
 
 // bound notes that the next n values are between some numbers.
 func (c *Column) bound(n int, of Bounds) { c.bounds, c.bounded = c.bounds.with(of), c.bounded+n }

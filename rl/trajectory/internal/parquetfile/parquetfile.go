@@ -170,7 +170,7 @@ func (t *reader) read(b *table.Batch) error {
 		} else {
 			block := &b.Blocks[p.Block]
 			err = t.columns[i].Read(block.Values[p.Offset:], block.Width, n)
-			if of, known := t.columns[i].Bounds(); known && p.List == 0 {
+			if of, known := t.columns[i].Bounds(); known {
 				block.Bound(of.Low, of.High, of.Whole)
 			}
 		}
