@@ -244,19 +244,20 @@ func (g grouping) part(d *trajectory.Dataset, rho [][]float64, alone bool) (any,
 		if out.persons[i] = int64(len(persons[i])); len(persons[i]) == 0 {
 			continue
 		}
-		if out.of[i], err = part.prepare.part(d.Take(persons[i]), taken(d, rho, persons[i]), alone); err != nil {
+		some := d.Take(persons[i])
+		if out.of[i], err = part.prepare.part(some, taken(d, rho, persons[i], some.Rows()), alone); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-// taken are the ratios of the rows of some persons.
-func taken(d *trajectory.Dataset, rho [][]float64, persons []int) (out [][]float64) {
+// taken are the ratios of the rows of some persons, so many.
+func taken(d *trajectory.Dataset, rho [][]float64, persons []int, rows int) (out [][]float64) {
 	for _, of := range rho {
 		var some []float64
 		if of != nil {
-			some = make([]float64, 0, d.Rows())
+			some = make([]float64, 0, rows)
 		}
 		for _, p := range persons {
 			if of != nil {

@@ -171,6 +171,9 @@ func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (peop
 		}
 		part[i], ratios[i] = s, s.Rho
 	}
+	if len(part) > 1 {
+		value.ShareReturns(part)
+	}
 	kept := people{numbers: make([][][]float64, m.numbers)}
 	if m.each != nil {
 		numbers := make([][]float64, m.numbers)

@@ -45,6 +45,10 @@ type Column struct {
 	text []byte
 
 	list *chunk // of a column of lists
+
+	bounds  Bounds // of values of the last Read
+	bounded int    // how many of them
+	asked   int    // of how many rows
 }
 
 func newColumn(f *File, c *field, w Want) *Column {
@@ -62,6 +66,7 @@ func newColumn(f *File, c *field, w Want) *Column {
 // many places as it has values. The file must have that many rows to come.
 func (c *Column) Read(dst []float64, stride, n int) (err error) {
 	defer rescue(c.field.name, &err)
+	c.bounds, c.bounded, c.asked = noBounds(), 0, n
 	return c.groupwise(n, func(at, n int) error {
 		if c.field.list {
 			return c.readLists(dst[at*stride:], stride, n)

@@ -12,6 +12,7 @@ type dictionary struct {
 	width   int
 	offsets []uint32  // of strings
 	numbers []float64 // of a column that is wanted as numbers
+	bounds  Bounds    // of these
 }
 
 // entry is a key of the dictionary.
@@ -24,6 +25,14 @@ func (d *dictionary) entry(i uint32) []byte {
 
 // fill takes a dictionary of n entries from a page.
 func (d *dictionary) fill(c *Column, page []byte, n int) error {
+	if err := d.take(c, page, n); err != nil {
+		return err
+	}
+	d.bounds = boundsOf(d.numbers)
+	return nil
+}
+
+func (d *dictionary) take(c *Column, page []byte, n int) error {
 	d.n, d.data, d.width = n, page, c.width
 	if c.width == 0 {
 		return errors.New("a dictionary of booleans")

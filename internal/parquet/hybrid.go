@@ -70,10 +70,8 @@ func (h *hybrid) repeated(n uint64) error {
 	if size > len(h.b) {
 		return errRunShort
 	}
-	var word [8]byte
-	copy(word[:], h.b[:size])
+	h.value, h.same = word(h.b, 0)&(1<<(8*size)-1), int(n)
 	h.b = h.b[size:]
-	h.value, h.same = binary.LittleEndian.Uint64(word[:]), int(n)
 	if n > 0 && (h.value >= h.limit || h.value>>h.width != 0) {
 		return errRunValue
 	}

@@ -95,10 +95,23 @@ func (c *contents) number(f *parquet.File, field, part int) error {
 		if err := col.Read(dst, width, n); err != nil {
 			return err
 		}
+		if b, known := col.Bounds(); known && !hold(b, dst) {
+			panic(fmt.Sprintf("%v do not hold %v", b, dst)) // where no error is looked for either
+		}
 		all = append(all, dst...)
 	}
 	c.numbers[f.Fields()[field].Name] = all
 	return nil
+}
+
+// hold tells that bounds are right. Those with a NaN say nothing.
+func hold(b parquet.Bounds, values []float64) bool {
+	for _, v := range values {
+		if v < b.Low || v > b.High || v != v && b.Low <= b.High || b.Whole && v != math.Trunc(v) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *contents) key(f *parquet.File, field, part int) error {

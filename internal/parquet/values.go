@@ -70,8 +70,11 @@ func (c *Column) numbers(dst []float64, stride, n int) error {
 		if n > 8*len(v.data)-v.at {
 			return errValuesShort
 		}
-		v.bits(dst, stride, n)
+		c.bound(n, Bounds{0, v.bits(dst, stride, n), true})
 		return nil
+	}
+	if v.form == indexForm {
+		c.bound(n, c.dictionary.bounds)
 	}
 	for i := 0; i < n; {
 		index := c.file.index[:min(n-i, atOnce)]
@@ -84,8 +87,8 @@ func (c *Column) numbers(dst []float64, stride, n int) error {
 	return nil
 }
 
-// bits puts the next n booleans into every stride-th place of dst.
-func (v *values) bits(dst []float64, stride, n int) {
+// bits puts the next n booleans into every stride-th place of dst, and tells the highest.
+func (v *values) bits(dst []float64, stride, n int) (highest float64) {
 	at, end := v.at, v.at+n
 	v.at = end
 	for i := 0; at < end; {
@@ -98,12 +101,14 @@ func (v *values) bits(dst []float64, stride, n int) {
 			}
 			continue
 		}
+		highest = 1 // or beyond the end
 		for range left {
 			dst[i] = float64(b & 1)
 			b >>= 1
 			i += stride
 		}
 	}
+	return highest
 }
 
 // lookup puts the numbers that have the indices into dst.

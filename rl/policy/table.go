@@ -199,14 +199,15 @@ func (b *boundTable) Prob(row int) (float64, bool) {
 
 // ratios writes the ratios of the first rows, and tells whether all of them can be had.
 func (b *boundTable) ratios(dst []float64) bool {
-	good, width := true, len(b.d.Columns)
+	good, width, reader, obs, probs, most := true, len(b.d.Columns), b.reader, b.d.Obs, b.probs, b.actions
 	actions, behavior := b.d.Action[:len(dst)], b.d.BehaviorProb[:len(dst)]
 	for row := range dst {
-		s, known := b.reader.State(b.d.Obs[row*width : (row+1)*width])
+		s, known := reader.State(obs[:width])
+		obs = obs[width:]
 		a := int(actions[row])
 		p := 0.0
-		if known = known && a >= 0 && a < b.actions; known {
-			p = b.probs[s*b.actions+a]
+		if known = known && a >= 0 && a < most; known {
+			p = probs[s*most+a]
 		}
 		rho, ok := divided(p, known, behavior[row])
 		dst[row], good = rho, good && ok

@@ -260,7 +260,7 @@ type Options struct {
 	Progress func(Progress)
 
 	// RowsInMemory is up to how many bytes of rows are put together in memory where persons do
-	// not stand together; 32 MB if it is 0.
+	// not stand together; 64 MB if it is 0.
 	RowsInMemory int
 	// Alone has one goroutine read, the caller's. Otherwise others decode ahead of it,
 	// where there are processors for them.

@@ -54,6 +54,12 @@ func TestDiscountColumnTakesThePlaceOfGamma(t *testing.T) {
 		if got := s.Return(e); got != want {
 			t.Errorf("return of episode %d is %v, want %v", e, got, want)
 		}
+		other := sample(t, d, value.Options{Gamma: 0.9, Features: tabular(4)})
+		for value.ShareReturns([]*value.Sample{s, other}); e >= 0; e-- {
+			if got := other.Return(e); got != s.Return(e) || e == 1 && got != 8 {
+				t.Errorf("return of episode %d is shared as %v", e, got)
+			}
+		}
 	}
 	if got, want := must(value.IS(s)), (2.5/2+8.0/2+1)/2; got != want {
 		t.Errorf("IS %v, want %v", got, want)

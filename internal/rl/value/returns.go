@@ -3,6 +3,27 @@ package value
 // Return is the discounted return of an episode, the sum over its rows t of
 // (product of the discounts before t) R_t, without bootstrap at its end.
 func (s *Sample) Return(episode int) float64 {
+	if s.returns == nil {
+		return s.sum(episode)
+	}
+	if *s.returns == nil {
+		*s.returns = make([]float64, s.Data.Episodes())
+		for e := range *s.returns {
+			(*s.returns)[e] = s.sum(e)
+		}
+	}
+	return (*s.returns)[episode]
+}
+
+// ShareReturns has samples of the same data and gamma, which one goroutine looks at, sum rewards once.
+func ShareReturns(samples []*Sample) {
+	of := new([]float64)
+	for _, s := range samples {
+		s.returns = of
+	}
+}
+
+func (s *Sample) sum(episode int) float64 {
 	lo, hi := s.Rows(episode)
 	g := 0.0
 	if s.Data.Discount == nil {

@@ -86,6 +86,7 @@ type Sample struct {
 	Rho []float64
 
 	gamma   float64
+	returns *[]float64 // of all episodes, once they were asked for; nil where they are not kept
 	unknown int
 	cells   *cellsByState // of Features
 	bound   feature.Bound // Features to columns
@@ -106,7 +107,7 @@ func (s *Sample) build(d *trajectory.Dataset, o Options) error {
 	if !(o.Gamma >= 0 && o.Gamma <= 1) {
 		return fmt.Errorf("%w: gamma is %v; want 0 to 1", ErrOptions, o.Gamma)
 	}
-	s.Data, s.Policy, s.Features, s.gamma, s.Rho, s.unknown = d, o.Policy, o.Features, o.Gamma, nil, 0
+	s.Data, s.Policy, s.Features, s.gamma, s.Rho, s.returns, s.unknown = d, o.Policy, o.Features, o.Gamma, nil, nil, 0
 	if s.Policy == nil {
 		s.Policy = policy.Logged{}
 	}

@@ -3,10 +3,10 @@ package file
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -15,7 +15,7 @@ import (
 )
 
 // rowsInMemory is [trajectory.Options.RowsInMemory] where nothing is said.
-const rowsInMemory = 1 << 25
+const rowsInMemory = 1 << 26
 
 // rowsOfPart is from how many rows on a part of them is given.
 const rowsOfPart = 1 << 13
@@ -27,15 +27,9 @@ type grouping struct {
 	rows    *spill.Temporary
 	frame   spill.Frame
 	episode trajectory.Episode
-	text    []byte       // of some persons
-	records []keptRecord // in text, by person
-	next    int          // of the records
-}
-
-// keptRecord is the record of an episode.
-type keptRecord struct {
-	person   uint64
-	from, to int
+	records [][]byte // of episodes of some persons
+	order   []uint64 // the number of a person and which of the records, in 32 bits each
+	next    int      // in order
 }
 
 // Together reads the stream to its end and keeps the decisions, so that [Stream.Part] gives
@@ -47,14 +41,15 @@ type keptRecord struct {
 func (s *Stream) Together(ctx context.Context) (dir string, err error) {
 	k := &grouping{ctx: ctx, rows: spill.NewTemporary(cmp.Or(s.in.Options().RowsInMemory, rowsInMemory)), files: s.Files()}
 	s.kept = k
+	var record []byte
 	for {
 		e, err := s.in.Next()
 		if errors.Is(err, io.EOF) {
 			return k.rows.Dir(), nil
 		}
 		if err == nil {
-			k.text = k.frame.Append(k.text[:0], binary.AppendUvarint(nil, uint64(e.Person)), nil, e)
-			err = k.rows.Put(e.Person, spill.Episode, k.text)
+			record = k.frame.Append(record[:0], nil, nil, e)
+			err = k.rows.Put(e.Person, spill.Episode, record)
 		}
 		if err != nil {
 			return "", err
@@ -69,7 +64,7 @@ func (s *Stream) NoRoom() bool { return s.kept != nil && s.kept.rows.NoRoom() }
 func (k *grouping) part(d *trajectory.Dataset) error {
 	ingest.Emptied(d)
 	for some, last := false, uint64(0); ; k.next++ {
-		if k.next == len(k.records) {
+		if k.next == len(k.order) {
 			if d.Rows() >= rowsOfPart {
 				break
 			}
@@ -79,17 +74,17 @@ func (k *grouping) part(d *trajectory.Dataset) error {
 				return err
 			}
 		}
-		r := k.records[k.next]
-		if !some || r.person != last {
+		person, i := k.order[k.next]>>32, uint32(k.order[k.next])
+		if !some || person != last {
 			if d.Rows() >= rowsOfPart {
 				break
 			}
 			if some {
 				d.PersonStart = append(d.PersonStart, d.Episodes())
 			}
-			some, last = true, r.person
+			some, last = true, person
 		}
-		if _, _, err := k.frame.Read(k.text[r.from:r.to], &k.episode); err != nil || k.episode.File >= len(k.files) {
+		if _, _, err := k.frame.Read(k.records[i], &k.episode); err != nil || k.episode.File >= len(k.files) {
 			return lost(err)
 		}
 		ingest.AddTo(d, &k.episode, k.files)
@@ -99,32 +94,25 @@ func (k *grouping) part(d *trajectory.Dataset) error {
 	return nil
 }
 
-// load reads the records of the next persons.
+// load finds the records of the next persons.
 func (k *grouping) load() error {
-	k.text, k.records, k.next = k.text[:0], k.records[:0], 0
-	for len(k.records) == 0 {
-		in, err := k.rows.Next(k.ctx)
-		if err != nil {
-			return err
-		}
-		for {
-			_, record, err := in.Next()
-			if errors.Is(err, io.EOF) {
-				break
-			}
-			if err != nil {
+	k.records, k.order, k.next = k.records[:0], k.order[:0], 0
+	texts, err := k.rows.Next(k.ctx)
+	if err != nil {
+		return err
+	}
+	for _, rest := range texts {
+		for len(rest) > 0 {
+			var person int
+			var record []byte
+			if person, record, rest, err = spill.Cut(rest); err != nil || person > math.MaxUint32 {
 				return lost(err)
 			}
-			person, err := k.frame.Person(record)
-			number, n := binary.Uvarint(person)
-			if err != nil || n <= 0 {
-				return lost(err)
-			}
-			k.records = append(k.records, keptRecord{number, len(k.text), len(k.text) + len(record)})
-			k.text = append(k.text, record...)
+			k.order = append(k.order, uint64(person)<<32|uint64(len(k.records)))
+			k.records = append(k.records, record)
 		}
 	}
-	slices.SortFunc(k.records, func(a, b keptRecord) int { return cmp.Or(cmp.Compare(a.person, b.person), cmp.Compare(a.from, b.from)) })
+	slices.Sort(k.order)
 	return nil
 }
 

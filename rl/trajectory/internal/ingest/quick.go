@@ -60,6 +60,7 @@ func (s *Stream) sift() {
 		case block == blkStep || block == blkPresence || block == blkCoded:
 		case block != blkTerminated && block != blkTruncated:
 			return
+		case s.batch.Blocks[block].Within(0, 1) && s.batch.Blocks[block].Whole():
 		default:
 			for _, v := range s.values(block, 0, s.batch.Rows) {
 				if v != 0 && v != 1 {

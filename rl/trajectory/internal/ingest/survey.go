@@ -11,28 +11,33 @@ func (s *Stream) survey() {
 		if !s.bound.has(block) || s.batch.Rows == 0 {
 			continue
 		}
-		values := s.values(block, 0, s.batch.Rows)
 		switch block {
 		case blkObs:
-			s.sound[block] = allFinite(values)
+			s.sound[block] = s.within(block, -math.MaxFloat64, math.MaxFloat64)
 		case blkAction:
-			s.sound[block] = wholeWithin(values, s.lastAction())
+			known := s.batch.Blocks[block]
+			s.sound[block] = known.Whole() && known.Within(0, s.lastAction()) || wholeWithin(s.values(block, 0, s.batch.Rows), s.lastAction())
 		case blkBehavior:
-			s.sound[block] = within(values, math.SmallestNonzeroFloat64, s.mostLikely())
+			s.sound[block] = s.within(block, math.SmallestNonzeroFloat64, s.mostLikely())
 		case blkTarget:
-			s.sound[block] = within(values, 0, s.mostLikely())
+			s.sound[block] = s.within(block, 0, s.mostLikely())
 		case blkDiscount:
-			s.sound[block] = within(values, 0, 1)
+			s.sound[block] = s.within(block, 0, 1)
 		case blkReward:
 			low, high := -math.MaxFloat64, math.MaxFloat64
 			if r := s.o.Reward; r != nil {
 				low, high = r.Min, r.Max
 			}
-			s.sound[block] = within(values, low, high)
+			s.sound[block] = s.within(block, low, high)
 		case blkTerminated, blkTruncated:
-			s.sound[block] = within(values, 0, 0)
+			s.sound[block] = s.within(block, 0, 0)
 		}
 	}
+}
+
+// within tells whether all values of a block lie in a range.
+func (s *Stream) within(block int, low, high float64) bool {
+	return s.batch.Blocks[block].Within(low, high) || within(s.values(block, 0, s.batch.Rows), low, high)
 }
 
 // lastAction is the largest number that an action may have.
@@ -62,13 +67,4 @@ func wholeWithin(values []float64, high float64) bool {
 		}
 	}
 	return true
-}
-
-// allFinite tells whether no value is infinite or NaN.
-func allFinite(values []float64) bool {
-	sum := 0.0
-	for _, v := range values {
-		sum += v * 0 // 0 if finite, else NaN
-	}
-	return sum == 0
 }

@@ -2,7 +2,6 @@ package spill
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
@@ -19,19 +18,21 @@ func actions(dst []byte, values []int32) []byte {
 	if len(values) == 0 {
 		return dst
 	}
-	form := byte(inBytes)
-	for _, a := range values {
-		if a < 0 || a > math.MaxUint8 {
-			form = inFull
+	from := len(dst)
+	dst = append(slices.Grow(dst, 1+len(values)), inBytes)
+	bytes := dst[from+1:][:len(values)]
+	for i, a := range values {
+		if bytes[i] = byte(a); int32(bytes[i]) != a {
+			return allActions(dst[:from], values)
 		}
 	}
-	dst = append(dst, form)
+	return dst[:from+1+len(values)]
+}
+
+func allActions(dst []byte, values []int32) []byte {
+	dst = append(dst, inFull)
 	for _, a := range values {
-		if form == inBytes {
-			dst = append(dst, byte(a))
-		} else {
-			dst = binary.LittleEndian.AppendUint32(dst, uint32(a))
-		}
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(a))
 	}
 	return dst
 }

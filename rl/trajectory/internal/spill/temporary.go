@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/sorter"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 const (
@@ -36,12 +37,13 @@ type Temporary struct {
 	noRoom bool
 	next   int        // of the parts to be given
 	given  *partition // being read
+	text   []byte     // of its file
 	below  *Temporary // the part before next, divided
 }
 
 // partition holds the records of one range of hashes.
 type partition struct {
-	held  []byte
+	held  [][]byte // whole records each; the last one grows
 	file  *os.File // nil as long as held has all of it
 	named string   // the name of the file where it could not be removed
 	wrote int64    // to the file
@@ -62,17 +64,20 @@ func newTemporary(dir string, level, parts int, most int64) *Temporary {
 func (t *Temporary) Put(number int, kind byte, record []byte) error {
 	p := &t.parts[maphash.Comparable(t.seed, number)%uint64(len(t.parts))]
 	size := mostHead + len(record)
-	if t.room > 0 {
-		t.room -= size
-	} else if len(p.held) > 0 && len(p.held)+size > held {
-		if err := t.write(p); err != nil {
-			return err
+	last := len(p.held) - 1
+	if last < 0 || cap(p.held[last])-len(p.held[last]) < size {
+		if last >= 0 && t.room <= 0 {
+			if err := t.write(p); err != nil {
+				return err
+			}
+		}
+		if last = len(p.held) - 1; last < 0 || cap(p.held[last]) < len(p.held[last])+size {
+			p.held = append(p.held, make([]byte, 0, max(size, held)))
+			last++
 		}
 	}
-	if cap(p.held)-len(p.held) < size {
-		p.held = slices.Grow(p.held, max(len(p.held), size, held/4))
-	}
-	p.held = append(appendHead(p.held, number, kind, record), record...)
+	t.room -= size
+	p.held[last] = append(appendHead(p.held[last], number, kind, record), record...)
 	return nil
 }
 
@@ -84,11 +89,18 @@ func (t *Temporary) write(p *partition) error {
 			return t.full(err)
 		}
 	}
-	n, err := p.file.Write(p.held)
-	if p.wrote, p.held = p.wrote+int64(n), p.held[:0]; cap(p.held) > 2*held { // of a long record
-		p.held = nil
+	for _, text := range p.held {
+		n, err := p.file.Write(text)
+		if p.wrote += int64(n); err != nil {
+			return t.full(err)
+		}
 	}
-	return t.full(err)
+	if first := p.held[0][:0]; cap(first) > held { // of a long record
+		p.held = nil
+	} else {
+		p.held = [][]byte{first}
+	}
+	return nil
 }
 
 // full says of an error of writing where there was no room, or no right to write.
@@ -113,17 +125,17 @@ func (t *Temporary) Dir() string {
 	return ""
 }
 
-// Next gives records until its next call, all of some numbers, and io.EOF after the last
-// of them. Records of one number are in the order in which they were put.
-func (t *Temporary) Next(ctx context.Context) (*Reader, error) {
+// Next gives texts until its next call, all records of some numbers, which [Cut] takes from them, and io.EOF
+// after the last of them. Records of one number are in the order in which they were put.
+func (t *Temporary) Next(ctx context.Context) ([][]byte, error) {
 	for {
 		if err := errors.Join(ctx.Err(), t.done()); err != nil {
 			return nil, err
 		}
 		if t.below != nil {
-			r, err := t.below.Next(ctx)
+			texts, err := t.below.Next(ctx)
 			if !errors.Is(err, io.EOF) {
-				return r, err
+				return texts, err
 			}
 			t.below = nil
 		}
@@ -132,32 +144,38 @@ func (t *Temporary) Next(ctx context.Context) (*Reader, error) {
 		}
 		t.given = &t.parts[t.next]
 		t.next++
-		if r, err := t.open(ctx, t.given); r != nil || err != nil {
-			return r, err
+		if texts, err := t.open(ctx, t.given); len(texts) > 0 || err != nil {
+			return texts, err
 		}
 	}
 }
 
-// open gives the records of a part, nothing where there are none, and where there are so
+// open gives the texts of a part, nothing where there are none, and where there are so
 // many that the part was divided.
-func (t *Temporary) open(ctx context.Context, p *partition) (*Reader, error) {
-	if p.wrote == 0 && len(p.held) == 0 {
-		return nil, nil
+func (t *Temporary) open(ctx context.Context, p *partition) ([][]byte, error) {
+	if p.file == nil {
+		return p.held, nil
 	}
-	r, err := p.records()
+	err := p.rewind()
+	if err == nil && p.wrote > t.most && t.level < mostLevels {
+		// Twice as many as would do, since some have more than others.
+		return nil, t.divide(ctx, p, int(min(fan, 2*p.wrote/t.most)))
+	}
+	if err == nil {
+		t.text = slices.Grow(t.text[:0], int(p.wrote))[:p.wrote]
+		_, err = io.ReadFull(p.file, t.text)
+		err = cut(err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("rows that were kept in a temporary file in %s are gone: %w; run again", t.dir, err)
 	}
-	if p.wrote > t.most && t.level < mostLevels {
-		// Twice as many as would do, since some have more than others.
-		return nil, t.divide(ctx, r, int(min(fan, 2*p.wrote/t.most)))
-	}
-	return r, nil
+	return append([][]byte{t.text}, p.held...), nil
 }
 
 // divide puts the records of a part into smaller ones.
-func (t *Temporary) divide(ctx context.Context, records *Reader, parts int) error {
+func (t *Temporary) divide(ctx context.Context, p *partition, parts int) error {
 	t.below = newTemporary(t.dir, t.level+1, parts, t.most)
+	records := NewReader(io.MultiReader(p.file, bytes.NewReader(slices.Concat(p.held...))))
 	for n := 0; ; n++ {
 		if n%(1<<10) == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -173,6 +191,17 @@ func (t *Temporary) divide(ctx context.Context, records *Reader, parts int) erro
 			return err
 		}
 	}
+}
+
+// Cut takes the first record and its number from a text.
+func Cut(text []byte) (number int, record, rest []byte, err error) {
+	r := &table.Record{Left: text}
+	r.Byte() // its kind
+	number = r.Count()
+	if record = r.Bytes(r.Count()); r.Short {
+		err = io.ErrUnexpectedEOF
+	}
+	return number, record, r.Left, err
 }
 
 // done ends the reading of the part that was given.
@@ -197,11 +226,8 @@ func (t *Temporary) Close() error {
 	return all
 }
 
-// records reads a part from its beginning.
-func (p *partition) records() (*Reader, error) {
-	if p.file == nil {
-		return NewReader(bytes.NewReader(p.held)), nil
-	}
+// rewind goes to the beginning of the file of a part.
+func (p *partition) rewind() error {
 	info, err := p.file.Stat()
 	if err == nil && info.Size() != p.wrote {
 		err = io.ErrUnexpectedEOF
@@ -209,7 +235,7 @@ func (p *partition) records() (*Reader, error) {
 	if err == nil {
 		_, err = p.file.Seek(0, io.SeekStart)
 	}
-	return NewReader(io.MultiReader(p.file, bytes.NewReader(p.held))), err
+	return err
 }
 
 // close forgets a part.

@@ -12,53 +12,64 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/spill"
 )
 
-// taken reads all records, with the number that each text begins with, and tells in how
-// many sets they came.
-func taken(t *testing.T, w *spill.Temporary) (of map[string][]string, sets int) {
+// each gives all records with their numbers, and which of the sets has them.
+func each(t *testing.T, w *spill.Temporary, give func(set, number int, record []byte)) (sets int) {
 	t.Helper()
-	of = map[string][]string{}
-	at := map[string]int{}
 	for {
-		r, err := w.Next(t.Context())
+		texts, err := w.Next(t.Context())
 		if errors.Is(err, io.EOF) {
-			return of, sets
+			return sets
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		sets++
-		for {
-			_, record, err := r.Next()
-			if errors.Is(err, io.EOF) {
-				break
+		for _, rest := range texts {
+			for len(rest) > 0 {
+				var number int
+				var record []byte
+				if number, record, rest, err = spill.Cut(rest); err != nil {
+					t.Fatal(err)
+				}
+				give(sets, number, record)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			number, text, _ := strings.Cut(string(record), " ")
-			if before, known := at[number]; known && before != sets {
-				t.Fatalf("records of %s are in sets %d and %d", number, before, sets)
-			}
-			at[number], of[number] = sets, append(of[number], text)
 		}
 	}
 }
 
+// taken reads all records, and tells in how many sets they came.
+func taken(t *testing.T, w *spill.Temporary) (of map[string][]string, sets int) {
+	t.Helper()
+	of = map[string][]string{}
+	at := map[string]int{}
+	sets = each(t, w, func(set, n int, record []byte) {
+		number := fmt.Sprint(n)
+		if before, known := at[number]; known && before != set {
+			t.Fatalf("records of %s are in sets %d and %d", number, before, set)
+		}
+		at[number], of[number] = set, append(of[number], string(record))
+	})
+	return of, sets
+}
+
 // Records of one number come together and in order, whether they are few, many, so many
-// that parts are divided, or far longer than what is held in memory.
+// that parts are divided, or far longer than what is held in memory, and wherever room ends.
 func TestTemporaryRecordsComeTogether(t *testing.T) {
 	for _, c := range []struct {
-		numbers, records, long int
-		onDisk                 bool
-	}{{0, 0, 0, false}, {1, 1, 0, false}, {500, 3000, 10, false}, {3, 100, 1 << 10, true}, {2, 80, 1 << 18, true}, {300, 4000, 1 << 10, true}, {7, 30, 1 << 20, true}} {
+		numbers, records, long, room int
+		onDisk                       bool
+	}{
+		{0, 0, 0, 0, false}, {1, 1, 0, 0, false}, {500, 3000, 10, 0, false}, {3, 100, 1 << 10, 0, true}, {2, 80, 1 << 18, 0, true}, {300, 4000, 1 << 10, 0, true}, {7, 30, 1 << 20, 0, true},
+		{2, 80, 1 << 18, 1 << 28, false}, {300, 4000, 1 << 10, 1 << 20, true}, {7, 30, 1 << 20, 1 << 22, true},
+	} {
 		tmp := t.TempDir()
 		t.Setenv("TMPDIR", tmp)
-		w, want := spill.NewTemporary(0), map[string][]string{}
+		w, want := spill.NewTemporary(c.room), map[string][]string{}
 		for i := range c.records {
 			number := i * 7919 % c.numbers
 			text := fmt.Sprint(i) + strings.Repeat("x", i%2*c.long)
 			want[fmt.Sprint(number)] = append(want[fmt.Sprint(number)], text)
-			if err := w.Put(number, 'r', fmt.Appendf(nil, "%d %s", number, text)); err != nil {
+			if err := w.Put(number, 'r', []byte(text)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -96,24 +107,10 @@ func TestLargeTemporaryPartsAreDivided(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	sets, all := 0, 0
-	for {
-		r, err := w.Next(t.Context())
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		sets++
-		n := 0
-		for ; ; n++ {
-			if _, _, err := r.Next(); errors.Is(err, io.EOF) {
-				break
-			} else if err != nil {
-				t.Fatal(err)
-			}
-		}
+	sizes := map[int]int{}
+	sets := each(t, w, func(set, _ int, _ []byte) { sizes[set]++ })
+	all := 0
+	for _, n := range sizes {
 		all += n
 		if n%times != 0 || n*len(record) > 2*most {
 			t.Errorf("a set of %d records of %d bytes", n, len(record))

@@ -184,7 +184,7 @@ func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
 	if n == 0 {
 		return dst
 	}
-	to := dst[from : from+n]
+	to := dst[from:][:n]
 	switch form := r.Bytes(1); {
 	case r.Short:
 	case form[0] == inBytes:
@@ -199,13 +199,15 @@ func (r *Record) Numbers(dst []float64, rows, width int) []float64 {
 				list[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
 			}
 		}
+		last := uint8(0)
 		for i, code := range r.Bytes(n) {
-			r.Short = r.Short || int(code) >= listed
-			to[i] = list[code]
+			last, to[i] = max(last, code), list[code]
 		}
+		r.Short = r.Short || int(last) >= listed
 	case form[0] == inFull:
-		for i, b := 0, r.Bytes(8*n); len(b) > 0; i, b = i+1, b[8:] {
-			to[i] = math.Float64frombits(binary.LittleEndian.Uint64(b))
+		b := r.Bytes(8 * n)
+		for i := 0; 8*i < len(b); i++ {
+			to[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
 		}
 	default:
 		r.Short = true

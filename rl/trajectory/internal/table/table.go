@@ -250,7 +250,29 @@ func (b *Batch) Faulty(row int, column string) bool {
 type Block struct {
 	Width  int
 	Values []float64
+
+	bounded   int // columns of which a format knows the bounds of all values
+	low, high float64
+	whole     bool
 }
+
+// Bound tells of a further column of the block that all values lie between low and high, none is missing, and
+// all are whole if whole is true.
+func (b *Block) Bound(low, high float64, whole bool) {
+	if b.bounded == 0 {
+		b.low, b.high, b.whole = low, high, whole
+	}
+	b.bounded++
+	b.low, b.high, b.whole = min(b.low, low), max(b.high, high), b.whole && whole
+}
+
+// Within tells that all values are known to lie between low and high, and Whole that they are known to be whole.
+func (b *Block) Within(low, high float64) bool {
+	return b.bounded == b.Width && b.low >= low && b.high <= high
+}
+
+// Whole is told of at [Block.Within].
+func (b *Block) Whole() bool { return b.bounded == b.Width && b.whole }
 
 // NewBatch makes an empty batch for blocks of the given widths and a number of
 // keys.
@@ -271,6 +293,9 @@ func NewBatch(widths []int, keys int) *Batch {
 func (b *Batch) Reset() {
 	b.Rows, b.Faults = 0, b.Faults[:0]
 	clear(b.lacks)
+	for i := range b.Blocks {
+		b.Blocks[i].bounded = 0
+	}
 	for i := range b.Keys {
 		b.Keys[i].reset()
 	}
