@@ -377,9 +377,9 @@ func (p Public) notForecast(estimated, guess bool) string {
 	case estimated:
 		return "Half width: not forecast, since only the data tell how often actions were taken."
 	case guess:
-		return "Half width: not forecast, since only the data tell how weights vary. Give guess, a parameter of the method, or the policy by which actions were drawn, if it is public."
+		return "Half width: not forecast, since only the data tell how weights vary. Give guess, a parameter of the method, or the policy by which actions were drawn, if it is public and no softmax, whose probabilities have no bound above 0."
 	}
-	return "Half width: not forecast, since only the data tell how weights vary. Give the policy by which actions were drawn, if it is public."
+	return "Half width: not forecast, since only the data tell how weights vary. Give the policy by which actions were drawn, if it is public and no softmax, whose probabilities have no bound above 0."
 }
 
 // inMiddle adds that a forecast supposes a value in the middle of the range, and what it is near an end.

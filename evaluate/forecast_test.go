@@ -47,10 +47,10 @@ func TestPlansForecastOnlyWhatPublicFactsTell(t *testing.T) {
 		{"direct", evaluate.DPFQE{Form: "state"}, nil, false, "only the data tell how weights vary"},
 		{"design", evaluate.DPWIS{}, []func(*evaluate.Public){design}, true, "1% of the range"},
 		{"logged", evaluate.DPWIS{}, []func(*evaluate.Public){func(p *evaluate.Public) { p.Target = policy.Logged{} }}, true, "1% of the range"},
-		{"a contrast", evaluate.DPWIS{}, []func(*evaluate.Public){contrast}, false, "only the data tell how weights vary. Give the policy"},
+		{"a contrast", evaluate.DPWIS{}, []func(*evaluate.Public){contrast}, false, "only the data tell how weights vary. Give the policy by which actions were drawn, if it is public and no softmax"},
 		{"a contrast by design", evaluate.DPWIS{}, []func(*evaluate.Public){contrast, design}, true, "1% of the range"},
 		{"a contrast by a long design", evaluate.DPWIS{}, []func(*evaluate.Public){contrast, design, long}, true, "go together"},
-		{"groups", evaluate.DPWIS{}, []func(*evaluate.Public){groups}, false, "a: Half width: not forecast"},
+		{"groups", evaluate.DPWIS{}, []func(*evaluate.Public){groups}, false, "|Half width: not forecast"},
 		{"groups by design", evaluate.DPWIS{}, []func(*evaluate.Public){groups, design}, true, "1% of the range"},
 		{"groups by a long design", evaluate.DPPDIS{}, []func(*evaluate.Public){groups, design, long}, true, "go together"},
 		{"logged groups", evaluate.DPWIS{}, []func(*evaluate.Public){groups, func(p *evaluate.Public) { p.Target = policy.Logged{} }}, true, "1% of the range"},
@@ -77,12 +77,19 @@ func TestPlansForecastOnlyWhatPublicFactsTell(t *testing.T) {
 				t.Errorf("%s: half widths %v", c.name, halves)
 			}
 		}
-		if !strings.Contains(strings.Join(plan.Outlook, " "), c.says) || c.says == "" && plan.Outlook != nil {
+		if !strings.Contains("|"+strings.Join(plan.Outlook, "|"), c.says) || c.says == "" && plan.Outlook != nil {
 			t.Errorf("%s: %q; want %q", c.name, plan.Outlook, c.says)
 		}
 	}
 
 	p := banditPublic(t, persons, dp.ReplaceOne, w.new)
+	groups(&p)
+	p.By.Of[0].Persons, p.By.Of[1].Persons = 1, persons-1 // of a single person even equal weights give no answer
+	if told := must(evaluate.DPWIS{}.Plan(p)).Outlook; !strings.Contains(strings.Join(told, "|"), "b: Half width: not forecast") {
+		t.Errorf("a single group without a forecast: %q", told)
+	}
+
+	p = banditPublic(t, persons, dp.ReplaceOne, w.new)
 	r := run(t, evaluate.DPWIS{}, p, w.log(t, persons, rand.New(rand.NewPCG(1, 1))), noise.NewSeeded(1))
 	again := new(evaluate.Release)
 	if err := json.Unmarshal(must(json.Marshal(r)), again); err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -402,11 +403,17 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 	s := summary{facts: map[string]any{"answers": expected}, expected: Expected{Constant: p.Returns().Width() / 2}}
 	if !p.supposes {
 		s.facts["forecast"] = byWeights
+		var dark []string
+		why := ""
 		for i, part := range parts {
 			if part.Expected.HalfWidth == 0 {
-				s.outlook = append(s.outlook, expected[i].Name+": "+part.Outlook[0])
-				break
+				dark, why = append(dark, expected[i].Name), part.Outlook[0]
 			}
+		}
+		if len(dark) == len(parts) {
+			s.outlook = append(s.outlook, why)
+		} else if len(dark) > 0 {
+			s.outlook = append(s.outlook, strings.Join(dark, ", ")+": "+why)
 		}
 		s.inMiddles(expected, near)
 		if slices.Contains(parts[0].Outlook, goTogether) {

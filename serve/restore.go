@@ -169,7 +169,7 @@ func (r restoring) ledger(ctx context.Context, d *dataset, missing error) (err e
 	if r.lostNothing {
 		r.say("dataset %s: the ledger is that of the backup, up to entry %d, the last that its witnesses and the store know", d.name, head.Seq)
 	} else {
-		r.say("dataset %s: the ledger is that of the backup, up to entry %d; what was charged since is not known, and all that was left is booked as spent (discreet ledger budget grants more). It needs a new witness", d.name, head.Seq)
+		r.say("dataset %s: the ledger is that of the backup, up to entry %d; what was charged since is not known, and all that was left is booked as spent (discreet ledger budget grants more). A witness that knows more refuses it: name a new one in the configuration", d.name, head.Seq)
 	}
 	return l.Close()
 }

@@ -192,7 +192,7 @@ func (l *Ledger) holds(tx *store.Tx, all []Witness) error {
 			if !errors.Is(err, ErrBehind) && !errors.Is(err, ErrTampered) {
 				return err
 			}
-			return store.Abort(fmt.Errorf("%w: %s knows entry %d: %w; nothing is charged: bring back the newest copy of the ledger, or restore its newest backup", ErrWitness, w.Place, w.Head.Seq, err))
+			return store.Abort(fmt.Errorf("%w: %s knows entry %d: %w; nothing is charged: bring back the newest copy of the ledger, or restore its newest backup; if a restore has booked what was charged since, name a new witness", ErrWitness, w.Place, w.Head.Seq, err))
 		}
 	}
 	return nil

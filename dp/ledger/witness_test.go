@@ -254,8 +254,8 @@ func TestWitnessAndRestore(t *testing.T) {
 	if s, err := r.State(ctx); err != nil || len(s.Witnesses) != 0 {
 		t.Errorf("witnesses of a restored ledger: %v, %v", s.Witnesses, err)
 	}
-	if err := r.AddWitness(ctx, place); !errors.Is(err, ledger.ErrWitness) {
-		t.Errorf("the old witness: %v; want ErrWitness", err)
+	if err := r.AddWitness(ctx, place); !errors.Is(err, ledger.ErrWitness) || !strings.Contains(err.Error(), "name a new witness") {
+		t.Errorf("the old witness: %v; want ErrWitness, and what to do", err)
 	}
 	if err := r.AddWitness(ctx, place+"2"); err != nil {
 		t.Error(err)

@@ -132,7 +132,7 @@ func largest(a account.Allowance, delta float64) string {
 	if err != nil || !(b.Lower > 0) {
 		return ""
 	}
-	return fmt.Sprintf("epsilon %s at delta %g", floored(b.Lower), delta)
+	return fmt.Sprintf("epsilon %s at delta %.15g", floored(b.Lower), delta)
 }
 
 // floored prints four digits of a positive number, rounded down.

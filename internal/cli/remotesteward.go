@@ -59,8 +59,12 @@ func tellQuestion(w io.Writer, a *curatorv1.AskState) error {
 
 func (r *remote) setShare() *cobra.Command {
 	var b dp.Budget
-	cmd := r.verb("share DATASET ANALYST --epsilon E --delta D", "Steward: give an analyst a share of the budget", 2, "a dataset and an analyst", func(ctx context.Context, _ io.Writer, c services, args []string) error {
+	cmd := r.verb("share DATASET ANALYST --epsilon E --delta D", "Steward: give an analyst a share of the budget", 2, "a dataset and an analyst", func(ctx context.Context, w io.Writer, c services, args []string) error {
 		_, err := c.steward.SetShare(ctx, &curatorv1.SetShareRequest{Dataset: args[0], Analyst: args[1], Share: &curatorv1.Budget{Epsilon: b.Epsilon, Delta: b.Delta}})
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(w, "share     epsilon %g, delta %g of the budget for %s, with as large a part in reserve\n", b.Epsilon, b.Delta, printable(args[1]))
 		return err
 	})
 	budgetFlags(cmd, &b)

@@ -107,6 +107,9 @@ func TestFromNothingToARelease(t *testing.T) {
 		}
 	}
 	run(0, "remote", "decide", server, id, "--approve")
+	if got := run(0, "remote", "share", server, "pbc", "ann", "--epsilon", "2.5", "--delta", "8e-6"); !strings.Contains(got, "epsilon 2.5, delta 8e-06 of the budget for ann") {
+		t.Errorf("share: %s", got)
+	}
 	t.Setenv(tokenVariable, ann)
 	if got := run(0, "remote", "watch", server, id); !strings.Contains(got, "released") {
 		t.Errorf("watch: %s", got)

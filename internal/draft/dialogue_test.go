@@ -120,6 +120,7 @@ func TestLikelyColumnsAreProposed(t *testing.T) {
 		"person_id,visit_occurrence_id,drug_concept_id":          "action=drug_concept_id episode_id=visit_occurrence_id unit_id=person_id",
 		"uniquepid,patientunitstayid,drugstartoffset":            "episode_id=patientunitstayid step=drugstartoffset unit_id=uniquepid",
 		"user_pseudo_id,ga_session_id,event_timestamp,variant":   "action=variant episode_id=ga_session_id step=event_timestamp unit_id=user_pseudo_id",
+		"Customer ID,event time,allocation-prob":                 "behavior_prob=allocation-prob step=event time unit_id=Customer ID",
 		"client,visitor,treated,arm,propensity,prob,amount,note": "",
 	} {
 		var columns []file.Column

@@ -26,6 +26,9 @@ var roles = []role{
 	{"terminated", "says that the episode ended with its row", regexp.MustCompile(`(?i)^(terminated|terminal|done|died|dead|ended)$`), false},
 }
 
+// joined writes the words of a name as databases do.
+var joined = strings.NewReplacer(".", "_", " ", "_", "-", "_")
+
 // propose gives the column that is likely to have the role, "" if none or several are.
 func (r role) propose(columns []file.Column) string {
 	var known, called []string
@@ -33,7 +36,7 @@ func (r role) propose(columns []file.Column) string {
 		switch {
 		case c.Canonical == r.name:
 			known = append(known, c.Name)
-		case c.Canonical == "" && (r.called.MatchString(last(c.Name)) || r.called.MatchString(strings.ReplaceAll(c.Name, ".", "_"))):
+		case c.Canonical == "" && (r.called.MatchString(joined.Replace(last(c.Name))) || r.called.MatchString(joined.Replace(c.Name))):
 			called = append(called, c.Name)
 		}
 	}

@@ -61,6 +61,7 @@ def test_the_rule_is_that_of_the_table(release: dt.Release, tmp_path: Path) -> N
     assert "hold together with 70%" in text
     told = float(text.partition(" over the best constant action")[0].split()[-1])
     assert 0 <= learned.over_best_constant - told < 1e-3  # rounded to the side that promises less
+    assert "\nif x ≤ 0.5: none\nif x > 0.5: drug\n" in text
     assert "It differs from what was done in" in text
     assert 0.4 < learned.differs["interval"][0] < learned.differs["interval"][1] < 0.6
     assert not learned.deviations

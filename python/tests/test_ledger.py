@@ -77,7 +77,8 @@ def test_shares(trial: dt.Logs, ledger: dt.Ledger) -> None:
     with pytest.raises(dt.BudgetRefused) as told:
         question.evaluate(ledger=ledger.path, analyst="ada")
     assert told.value.analyst == "ada"
-    with pytest.raises(dt.BudgetRefused, match="list"):
+    assert "`discreet ledger budget` changes the budget" in str(told.value)  # a share would not
+    with pytest.raises(dt.BudgetRefused, match=r"the steward can give a share \(Ledger\.share\(\.\.\.\)\)"):
         question.evaluate(ledger=ledger.path, analyst="eve")
     assert ledger.analysts().set_index("analyst").loc["ada", "share_epsilon"] == 0.3
 

@@ -291,7 +291,7 @@ func (o *Options) Validate() error {
 	case o.EpisodePerPerson && o.Unit == UnitEpisode:
 		return fail("with one episode a person the episode is the person; choose the unit person")
 	case o.OneRowEpisodes && o.Steps != Steps{}:
-		return fail("episodes of one row have no steps; leave steps out")
+		return fail("episodes of one row have no steps; leave steps out, or for the first row of a person by its date take episode_per_person with an episode_horizon of 1")
 	case !slices.Contains([]byte{0, ',', ';', '\t', '|'}, o.Separator):
 		return fail("unknown separator; want a comma, a semicolon, a tab or a bar")
 	case o.End > EndTruncated:

@@ -39,7 +39,7 @@ func TestOptionsAreChecked(t *testing.T) {
 		{trajectory.Options{Columns: map[string]string{"episode_id": "id", "unit_id": "id"}}, "the column id is mapped to both episode_id and unit_id; to take all rows of a person for one episode, map unit_id alone and set data.episode_per_person: true"},
 		{trajectory.Options{EpisodePerPerson: true, OneRowEpisodes: true}, "an episode cannot be a row and all rows of a person; choose one of the two"},
 		{trajectory.Options{EpisodePerPerson: true, Unit: trajectory.UnitEpisode}, "with one episode a person the episode is the person; choose the unit person"},
-		{trajectory.Options{OneRowEpisodes: true, Steps: trajectory.Steps{From: 1}}, "episodes of one row have no steps; leave steps out"},
+		{trajectory.Options{OneRowEpisodes: true, Steps: trajectory.Steps{From: 1}}, "episodes of one row have no steps; leave steps out, or for the first row of a person by its date take episode_per_person with an episode_horizon of 1"},
 		{trajectory.Options{Separator: 'x'}, "unknown separator; want a comma, a semicolon, a tab or a bar"},
 		{trajectory.Options{Steps: trajectory.Steps{From: 1, Ordered: true}}, "steps that are ordered, and numbered from 1; choose one of the two"},
 		{trajectory.Options{Steps: trajectory.Steps{Date: "%Y-%d"}}, `the form of dates "%Y-%d" lacks the year, the month or the day; write it with %Y, %m, %d, %H, %M, %S and %z, such as %Y-%m-%d, or write iso or iso_zone`},

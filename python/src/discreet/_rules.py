@@ -1,4 +1,4 @@
-"""A learned rule as a picture: a tree of questions, or an action a state."""
+"""A learned rule as a picture or as text: a tree of questions, or an action a state."""
 
 from __future__ import annotations
 
@@ -38,6 +38,24 @@ def tree_plot(document: Mapping[str, Any], ax: Any, actions: Sequence[str] | Non
     ax.set_ylim(-depth + 0.4, 0.6)
     ax.set_axis_off()
     return ax
+
+
+def tree_lines(nodes: Nodes, actions: Sequence[str] | None) -> list[str]:
+    """Write a tree, a line a leaf with all that leads to it."""
+    out: list[str] = []
+
+    def write(i: int, conditions: list[str]) -> None:
+        node = nodes[i]
+        if "probs" in node:
+            taken = _leaf(node, actions).replace("\n", ", ")
+            out.append(f"if {' and '.join(conditions)}: {taken}" if conditions else f"always: {taken}")
+            return
+        for side, sign in ("left", "≤"), ("right", ">"):
+            asked = f"{node.get('input', 'step').removeprefix('obs_')} {sign} {node['threshold']:.12g}"
+            write(node[side], [*conditions, asked])
+
+    write(0, [])
+    return out
 
 
 def scores_plot(

@@ -6,11 +6,13 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from discreet._learned import at_least
+from discreet._rules import tree_lines
 
 if TYPE_CHECKING:
     from discreet._release import Release
 
 _WIDTH = 88
+_MOST_NODES = 15  # of a tree of depth 3
 
 
 class Summary(str):
@@ -47,6 +49,9 @@ def summary_of(release: Release) -> str:
             rows.append(f"The intervals hold together with {100 * release._confidence():g}%.")
     if "learned" in release.json:
         gains = release.learned
+        nodes = gains.document.get("nodes", ())
+        if 0 < len(nodes) <= _MOST_NODES:
+            rows += tree_lines(nodes, release.json["public"].get("action_names"))
         rows.append(
             f"Gain, at least, with 95% each: {at_least(gains.over_best_constant)} over the best constant action, "
             f"{at_least(gains.over_logged)} over the logged policy."

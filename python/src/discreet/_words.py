@@ -19,7 +19,7 @@ _COMMANDS = (
     (r"`?discreet ledger clear\b[^`);,]*`?", "Ledger.clear()"),
     (r"`?discreet ledger show\b[^`);,]*`?", "Ledger.state()"),
     (r"`?discreet ledger init\b[^`);,]*`?", "Ledger.create(...)"),
-    (r"`?discreet ledger budget\b[^`);,]*`?", "Ledger.share(...)"),
+    (r"`?discreet ledger budget --analyst\b[^`);,]*`?", "Ledger.share(...)"),
     (r"`?discreet validate --config\b`?", "Question.check()"),
     (r"`?discreet plan`?(?=[ ,;.)])", "Question.plan()"),
     (r"`?discreet methods`?", "docs/reference/methods.md"),

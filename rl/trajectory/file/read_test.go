@@ -214,7 +214,7 @@ func TestOneRowEpisodes(t *testing.T) {
 	if diff := cmp.Diff([]int32{14, 0}, d.Action); diff != "" {
 		t.Errorf("with a horizon of 1 (-want +got)\n%s", diff)
 	}
-	if last := notices[len(notices)-1]; !strings.HasPrefix(last, "further rows of persons of whom one row counts: 1 (the first: ") || !strings.HasSuffix(last, ":3)") {
+	if last := notices[len(notices)-1]; !strings.HasPrefix(last, "further rows of persons of whom the row that stands first counts: 1 (the first: ") || !strings.HasSuffix(last, ":3)") {
 		t.Errorf("the second row of a person is told as %q", last)
 	}
 }

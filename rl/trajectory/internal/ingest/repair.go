@@ -86,7 +86,7 @@ func (s *Stream) tellRepairs() {
 		s.notice(s.replacedWords(r))
 	}
 	if s.seconds > 0 {
-		s.notice(fmt.Sprintf("further rows of persons of whom one row counts: %d (the first: %s:%d)", s.seconds, s.files[s.firstSecond.file], s.firstSecond.row))
+		s.notice(fmt.Sprintf("further rows of persons of whom the row that stands first counts: %d (the first: %s:%d)", s.seconds, s.files[s.firstSecond.file], s.firstSecond.row))
 	}
 	if s.o.EmptyIsZero {
 		s.notice(fmt.Sprintf("empty rewards were read as 0, as data.reward.missing says: %d of %d", r.Empty, s.rewards))
