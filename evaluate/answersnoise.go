@@ -161,7 +161,7 @@ func (p Public) nearEnds(w weightBound, answers []quantity, expected []ExpectedA
 func (s *summary) inRareStates(p Public, answers []quantity, expected []ExpectedAnswer) error {
 	var told []string
 	for i, a := range answers {
-		if a.apart == nil || expected[i].HalfWidth == 0 || !p.Design.Varies {
+		if a.apart == nil || expected[i].HalfWidth == 0 || p.Design == nil || !p.Design.Varies {
 			continue
 		}
 		half, err := a.bounds.Foresee([]scalar.Atom{{Weight: 1, Share: 1}}, 0)
