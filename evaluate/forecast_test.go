@@ -58,6 +58,7 @@ func TestPlansForecastOnlyWhatPublicFactsTell(t *testing.T) {
 		{"many in a cell", evaluate.DPWIS{}, []func(*evaluate.Public){cells, func(p *evaluate.Public) { p.Persons = 50_000 }}, true, ""},
 		{"several decisions, estimated", evaluate.DPPDIS{}, []func(*evaluate.Public){cells, func(p *evaluate.Public) { p.Horizon, p.EpisodeHorizon = 6, 6 }}, false, "expect most of the range"},
 		{"no answer", evaluate.DPWIS{}, []func(*evaluate.Public){func(p *evaluate.Public) { p.Privacy.Budget.Epsilon = 0.001 }}, true, ""},
+		{"no answer of a contrast", evaluate.DPWIS{}, []func(*evaluate.Public){contrast, func(p *evaluate.Public) { p.Privacy.Budget.Epsilon = 0.001 }}, true, ""},
 	} {
 		p := banditPublic(t, persons, dp.ReplaceOne, w.new)
 		p.Features = must(feature.NewTabular(len(w.often), "state"))

@@ -73,10 +73,10 @@ func (t *Temporary) Put(number int, kind byte, record []byte) error {
 		}
 		if last = len(p.held) - 1; last < 0 || cap(p.held[last]) < len(p.held[last])+size {
 			p.held = append(p.held, make([]byte, 0, max(size, held)))
+			t.room -= max(size, held)
 			last++
 		}
 	}
-	t.room -= size
 	p.held[last] = append(appendHead(p.held[last], number, kind, record), record...)
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -122,6 +123,34 @@ func TestLargeTemporaryPartsAreDivided(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Error(err)
 	}
+}
+
+// Memory is bounded by room, and 8 KB for each of 256 parts, also where records leave nearly half of it unused.
+func TestTemporaryRecordsKeepToTheirRoom(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	const room = 1 << 24
+	record, before := make([]byte, 4200), live()
+	w := spill.NewTemporary(room)
+	for i := range room / len(record) {
+		if err := w.Put(i, 'r', record); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if held := live() - before; held > room+256<<13+1<<20 {
+		t.Errorf("%d bytes are in memory, of which %d have room", held, room)
+	}
+	if err := w.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// live are the bytes that something refers to.
+func live() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
 }
 
 // Who gives up is heard, between parts and while one is divided, and nothing is left.
