@@ -115,7 +115,7 @@ var (
 )
 
 // longestWait is how long one waits for another who does not come.
-const longestWait = 20 * time.Second
+const longestWait = time.Minute
 
 // meet returns when another is at the same place.
 func meet(ctx context.Context, at chan bool) error {
