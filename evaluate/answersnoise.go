@@ -157,18 +157,32 @@ func (p Public) nearEnds(w weightBound, answers []quantity, expected []ExpectedA
 	return near, nil
 }
 
-// inRareStates adds what forecasts of differences of weights suppose of states, and the least that they can be.
-func (s *summary) inRareStates(p Public, answers []quantity, expected []ExpectedAnswer) error {
+// byStates tells that the design allows weights that differ from state to state.
+func (p Public) byStates() bool { return p.Design != nil && p.Design.Varies }
+
+// allOne is the law of the narrowest intervals: no weight is larger than another.
+func allOne() []scalar.Atom { return []scalar.Atom{{Weight: 1, Share: 1}} }
+
+// inRareStates adds what forecasts of differences of weights suppose of states, and the least that they can be; of values
+// too, where that is far less.
+func (s *summary) inRareStates(p Public, w weightBound, answers []quantity, expected []ExpectedAnswer) error {
 	var told []string
 	for i, a := range answers {
-		if a.apart == nil || expected[i].HalfWidth == 0 || p.Design == nil || !p.Design.Varies {
+		value := a.apart == nil && a.kind == OfPolicy
+		if !value && a.apart == nil || expected[i].HalfWidth == 0 || !p.byStates() {
 			continue
 		}
-		half, err := a.bounds.Foresee([]scalar.Atom{{Weight: 1, Share: 1}}, 0)
+		scatter := 0.0
+		if value {
+			scatter = a.weights(p.Targets, w).scatter
+		}
+		half, err := a.bounds.Foresee(allOne(), scatter)
 		if err != nil {
 			return err
 		}
-		told = append(told, fmt.Sprintf("%s down to %.3g", a.name, half))
+		if !value || expected[i].HalfWidth > farLess*half {
+			told = append(told, fmt.Sprintf("%s down to %.3g", a.name, half))
+		}
 	}
 	if told != nil {
 		s.outlook = append(s.outlook, "Expected half widths suppose that all states are as frequent; where policies differ in rare states alone they are smaller: "+strings.Join(told, ", ")+".")
@@ -201,7 +215,7 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 			return s, err
 		}
 		s.inMiddles(expected, near)
-		if err := s.inRareStates(p, answers, expected); err != nil {
+		if err := s.inRareStates(p, *w, answers, expected); err != nil {
 			return s, err
 		}
 		if told && w.scatter > 0 && w.scatter < 1 {

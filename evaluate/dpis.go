@@ -273,6 +273,9 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 		if of.weights.scatter < 1 && tier.half > 0 {
 			d.summary.outlook = append(d.summary.outlook, goTogether)
 		}
+		if err == nil && tier.half > 0 && p.byStates() {
+			err = d.summary.inRareState(b, of.weights.scatter)
+		}
 	}
 	d.prepare, d.slim = guarded(g, of, baseline, p), baseline == nil && of.behavior == nil
 	if p.share.some() {

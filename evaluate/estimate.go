@@ -387,6 +387,18 @@ func (s *summary) inMiddle(near float64) {
 	s.outlook = append(s.outlook, fmt.Sprintf("The expected half width supposes a value in the middle of the range; near an end it is smaller, of rare outcomes (1%% of the range) about %.3g.", near))
 }
 
+// farLess is how many times as wide as it may be a forecast is that has to say so.
+const farLess = 1.5
+
+// inRareState adds what a forecast by a design supposes of states, where an interval may be far narrower, and the least it can be.
+func (s *summary) inRareState(b scalar.Bounds, scatter float64) error {
+	half, err := b.Foresee(allOne(), scatter)
+	if err == nil && s.expected.HalfWidth > farLess*half {
+		s.outlook = append(s.outlook, fmt.Sprintf("The expected half width supposes that all states are as frequent; where large weights are of rare states alone it is down to %.3g.", half))
+	}
+	return err
+}
+
 // inMiddles adds the same of several answers; near is 0 of those that depend little on it.
 func (s *summary) inMiddles(expected []ExpectedAnswer, near []float64) {
 	var told []string

@@ -208,13 +208,43 @@ func TestADesignOfARareStateDoesNotWiden(t *testing.T) {
 				t.Errorf("%s, epsilon %v: a design makes the mean width %.4g of %.4g", ask, epsilon, widths[1], widths[0])
 			}
 			outlook := strings.Join(plan.Outlook, "\n")
-			if _, told, ok := strings.Cut(outlook, "new - old down to "); ok {
+			saying := map[string]string{"value": "alone it is down to ", "difference": "new - old down to "}[ask]
+			if _, told, ok := strings.Cut(outlook, saying); ok {
 				least := 0.0
 				if _, err := fmt.Sscanf(told, "%g", &least); err != nil || 2*least > widths[1] || 2*least < widths[1]/2 || 2*halfOf(plan) < widths[1] {
 					t.Errorf("epsilon %v: a mean width of %.4g, and half widths %q: %v", epsilon, widths[1], told, err)
 				}
-			} else if ask == "difference" {
-				t.Errorf("%q does not tell what rare states make", outlook)
+			} else if ask == "difference" || halfOf(plan) > widths[1] {
+				t.Errorf("%s, epsilon %v: half width %.4g, mean width %.4g; %q does not tell what rare states make", ask, epsilon, halfOf(plan), widths[1], outlook)
+			}
+		}
+	}
+}
+
+// TestAForecastSaysWhereItsStatesAreRare: the policy differs from what was done in a state of one person in 1,000. Intervals
+// are far narrower than a forecast that knows no frequencies of states, and the plan tells down to what.
+func TestAForecastSaysWhereItsStatesAreRare(t *testing.T) {
+	const persons, logs = 2000, 20
+	table := func(probs ...float64) policy.Policy { return must(policy.NewTable(probs, 2, "state")) }
+	w := ward{often: []float64{0.999, 0.001}, worth: [][]float64{{0.5, 0.5}, {0.5, 0.5}}, drawn: table(0.5, 0.5, 0.9, 0.1), new: table(0.5, 0.5, 0, 1)}
+	for name, complete := range map[string]bool{"complete": true, "of some": false} {
+		for _, several := range []bool{false, true} {
+			p := banditPublic(t, persons, dp.ReplaceOne, w.new)
+			p.Complete, p.Privacy.Budget.Epsilon = complete, 5
+			p.Design = evaluate.NewDesign(w.drawn, true, w.new, w.drawn)
+			if several {
+				p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "new", Policy: w.new}, {Name: "as drawn", Policy: w.drawn}}, Levels: []string{"new", "as drawn"}, Drawn: w.drawn}
+			}
+			plan, width := must(evaluate.DPWIS{}.Plan(p)), 0.0
+			for seed := range uint64(logs) {
+				e := runOf(t, plan, w.log(t, persons, rand.New(rand.NewPCG(seed, 32))), noise.NewSeeded(seed)).Answers[0].Estimate
+				width += (e.Interval[1] - e.Interval[0]) / logs
+			}
+			saying := map[bool]string{false: "alone it is down to ", true: "new down to "}[several]
+			_, told, _ := strings.Cut(strings.Join(plan.Outlook, "\n"), saying)
+			least := 0.0
+			if _, err := fmt.Sscanf(told, "%g", &least); err != nil || 2*least > width || width > 3*least || 2*halfOf(plan) < width {
+				t.Errorf("%s, several %v: half width %.4g, mean width %.4g, %q: %v", name, several, halfOf(plan), width, plan.Outlook, err)
 			}
 		}
 	}
