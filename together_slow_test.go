@@ -17,7 +17,7 @@ import (
 )
 
 // manyPersons have more rows than are put together in memory.
-const manyPersons = 400_000
+const manyPersons = 900_000
 
 func manyConfig(dir string) config.Config {
 	c := twiceConfig(dir, "dp-wis", "uniform", manyPersons)
