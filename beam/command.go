@@ -33,7 +33,7 @@ func Command() cli.Engine {
 		Flags: func(f *pflag.FlagSet) {
 			f.StringVar(&c.Jobs, "beam-jobs", "", "with --on beam, HOST:PORT of the runner's job service; by default prism, within this process")
 			f.StringVar(&c.Workers, "beam-workers", "", "with --on beam, HOST:PORT at which every machine of the runner finds its discreet-beam worker; by default this process does the work")
-			f.IntVar(&c.Parallelism, "beam-parallelism", 0, "with --on beam, how many shards, or files, are worked on at a time; by default one a core of this machine")
+			f.IntVar(&c.Parallelism, "beam-parallelism", 0, "with --on beam, how many shards, partitions or files are worked on at a time, at most 8 without a job service; by default one a core of this machine")
 			f.IntVar(&c.Attempts, "beam-attempts", 3, "with --on beam, how often a round, or the making of shards, is tried where the runner fails")
 		},
 		Open: func(ctx context.Context, tell func(string)) (scale.Engine, func(), error) {

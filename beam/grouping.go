@@ -32,12 +32,12 @@ func grouped(j job, out string, gather any) *sdk.Pipeline {
 	for i := range numbers {
 		numbers[i] = i
 	}
-	placed := spread(s, j.Ways, numbers, &scatterFile{Job: j})
+	placed := inBranches(s, j.Ways, numbers, &scatterFile{Job: j})
 	keep(s, sdk.Flatten(s, gathered(s, j.Ways, j.Partitions, placed, gather)...), out)
 	return p
 }
 
-// gathered groups by partition, of so many, what was placed, and has that worked on in branches, as [spread] has it.
+// gathered groups by partition, of so many, what was placed, and has that worked on in branches, as [inBranches] has it.
 func gathered(s sdk.Scope, ways, partitions int, placed []sdk.PCollection, by any) (out []sdk.PCollection) {
 	ways = max(1, min(ways, partitions))
 	for way := range ways {

@@ -149,7 +149,7 @@ func (*gatherTogether) ProcessElement(ctx context.Context, partition string, _ f
 func TestPrismWorksOnTwoAtATime(t *testing.T) {
 	e := onPrism(t, Config{Parallelism: 2})
 	p, s := sdk.NewPipelineWithRoot()
-	placed := spread(s, e.ways(), []int{0, 1, 2, 3}, &placeTogether{})
+	placed := inBranches(s, e.ways(), []int{0, 1, 2, 3}, &placeTogether{})
 	gathered(s, e.ways(), 4, placed, &gatherTogether{})
 	if err := e.run(t.Context(), "together", p); err != nil {
 		t.Fatal(err)

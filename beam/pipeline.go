@@ -58,13 +58,13 @@ func pipeline(j job, out string) *sdk.Pipeline {
 	p, s := sdk.NewPipelineWithRoot()
 	names := j.Names
 	j.Names = nil
-	keep(s, sdk.Flatten(s, spread(s, j.Ways, names, &answerShard{Job: j})...), out)
+	keep(s, sdk.Flatten(s, inBranches(s, j.Ways, names, &answerShard{Job: j})...), out)
 	return p
 }
 
-// spread has elements worked on in so many branches, whose outputs it returns. Within a branch the reshuffle has workers
+// inBranches has elements worked on in so many branches, whose outputs it returns. Within a branch the reshuffle has workers
 // share them that are not where their list was made.
-func spread[T any](s sdk.Scope, ways int, all []T, by any) (out []sdk.PCollection) {
+func inBranches[T any](s sdk.Scope, ways int, all []T, by any) (out []sdk.PCollection) {
 	dealt := make([][]T, max(1, min(ways, len(all))))
 	for i, x := range all {
 		dealt[i%len(dealt)] = append(dealt[i%len(dealt)], x)

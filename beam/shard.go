@@ -42,7 +42,7 @@ func (e *Engine) spread(ctx context.Context, plan string, files []string, shards
 // shardPipeline divides every file by shard, and joins every shard.
 func shardPipeline(plan string, files []string, shards, ways int) *sdk.Pipeline {
 	p, s := sdk.NewPipelineWithRoot()
-	divided := spread(s, ways, files, &divideFile{Plan: plan, Shards: shards})
+	divided := inBranches(s, ways, files, &divideFile{Plan: plan, Shards: shards})
 	gathered(s, ways, shards, divided, &joinShard{Plan: plan})
 	return p
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -163,10 +162,8 @@ func (p Public) byStates() bool { return p.Design != nil && p.Design.Varies }
 // allOne is the law of the narrowest intervals: no weight is larger than another.
 func allOne() []scalar.Atom { return []scalar.Atom{{Weight: 1, Share: 1}} }
 
-// inRareStates adds what forecasts of differences of weights suppose of states, and the least that they can be; of values
-// too, where that is far less.
-func (s *summary) inRareStates(p Public, w weightBound, answers []quantity, expected []ExpectedAnswer) error {
-	var told []string
+// leastOf are the least that forecasts of differences of weights can be, whatever states are frequent; of values too, where that is far less.
+func (p Public) leastOf(w weightBound, answers []quantity, expected []ExpectedAnswer) (told []string, err error) {
 	for i, a := range answers {
 		value := a.apart == nil && a.kind == OfPolicy
 		if !value && a.apart == nil || expected[i].HalfWidth == 0 || !p.byStates() {
@@ -176,19 +173,19 @@ func (s *summary) inRareStates(p Public, w weightBound, answers []quantity, expe
 		if value {
 			scatter = a.weights(p.Targets, w).scatter
 		}
-		half, err := a.bounds.Foresee(allOne(), scatter)
+		least, err := a.bounds.Foresee(allOne(), scatter)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		if !value || expected[i].HalfWidth > farLess*half {
-			told = append(told, fmt.Sprintf("%s down to %.3g", a.name, half))
+		if !value || expected[i].HalfWidth > farLess*least {
+			told = append(told, downTo(a.name, least))
 		}
 	}
-	if told != nil {
-		s.outlook = append(s.outlook, "Expected half widths suppose that all states are as frequent; where policies differ in rare states alone they are smaller: "+strings.Join(told, ", ")+".")
-	}
-	return nil
+	return told, nil
 }
+
+// downTo names an answer and its least half width.
+func downTo(name string, least float64) string { return fmt.Sprintf("%s down to %.3g", name, least) }
 
 // aboutAnswers is what is known beforehand; w is nil of a policy that is yet to be learned.
 func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding float64, uncut bool) (s summary, err error) {
@@ -215,9 +212,11 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 			return s, err
 		}
 		s.inMiddles(expected, near)
-		if err := s.inRareStates(p, *w, answers, expected); err != nil {
+		least, err := p.leastOf(*w, answers, expected)
+		if err != nil {
 			return s, err
 		}
+		s.inRareStates(least)
 		if told && w.scatter > 0 && w.scatter < 1 {
 			s.outlook = append(s.outlook, goTogether)
 		}

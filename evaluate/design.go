@@ -215,11 +215,11 @@ type decided struct {
 // (0), or whether a paid histogram is to say (1).
 // What is public of rare weights is a guess. So without one it has to be narrower for any weights than with it for weights that are all 1.
 func (m DPIS) either(p Public, guarded, bare scalar.Bounds, w weightBound) (decided, error) {
-	halves, one := [5]float64{}, []scalar.Atom{{Weight: 1, Share: 1}}
+	halves := [5]float64{}
 	for i, of := range []struct {
 		b   scalar.Bounds
 		law []scalar.Atom
-	}{{guarded, w.law}, {guarded, one}, {bare, []scalar.Atom{{Weight: w.square, Share: 1 / w.square}}}, {bare, one}, {bare, w.law}} {
+	}{{guarded, w.law}, {guarded, allOne()}, {bare, []scalar.Atom{{Weight: w.square, Share: 1 / w.square}}}, {bare, allOne()}, {bare, w.law}} {
 		half, err := of.b.Foresee(of.law, w.scatter)
 		if err != nil {
 			return decided{}, err
@@ -235,7 +235,7 @@ func (m DPIS) either(p Public, guarded, bare scalar.Bounds, w weightBound) (deci
 	case guarded.Caps.Steps == 0:
 		counted, can := m.counted(p, guarded)
 		if can {
-			half, err := counted.Foresee(one, w.scatter)
+			half, err := counted.Foresee(allOne(), w.scatter)
 			if err != nil {
 				return decided{}, err
 			}
@@ -246,6 +246,9 @@ func (m DPIS) either(p Public, guarded, bare scalar.Bounds, w weightBound) (deci
 		}
 	case d.with < halves[4]:
 		d.share = cmp.Or(m.ClipShare, defaultClipShare) // it chooses among caps
+	}
+	if d.number != 1 {
+		return d, nil
 	}
 	var err error
 	d.caps, err = m.capsBelow(p, guarded.Caps, w.largest)
@@ -336,7 +339,7 @@ func (m DPIS) narrowest(p Public, of vouched, b scalar.Bounds, stages scalar.Sta
 		if p.supposes || !p.Design.Varies { // the law is no guess
 			return b, with, nil
 		}
-		least, err := chosen.ExpectedGuarded([]scalar.Atom{{Weight: 1, Share: 1}})
+		least, err := chosen.ExpectedGuarded(allOne())
 		if err != nil || with <= worthCounting*least {
 			return b, with, err
 		}

@@ -274,7 +274,8 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 			d.summary.outlook = append(d.summary.outlook, goTogether)
 		}
 		if err == nil && tier.half > 0 && p.byStates() {
-			err = d.summary.inRareState(b, of.weights.scatter)
+			d.least, err = b.Foresee(allOne(), of.weights.scatter)
+			d.summary.inRareState(d.least)
 		}
 	}
 	d.prepare, d.slim = guarded(g, of, baseline, p), baseline == nil && of.behavior == nil

@@ -390,13 +390,18 @@ func (s *summary) inMiddle(near float64) {
 // farLess is how many times as wide as it may be a forecast is that has to say so.
 const farLess = 1.5
 
-// inRareState adds what a forecast by a design supposes of states, where an interval may be far narrower, and the least it can be.
-func (s *summary) inRareState(b scalar.Bounds, scatter float64) error {
-	half, err := b.Foresee(allOne(), scatter)
-	if err == nil && s.expected.HalfWidth > farLess*half {
-		s.outlook = append(s.outlook, fmt.Sprintf("The expected half width supposes that all states are as frequent; where large weights are of rare states alone it is down to %.3g.", half))
+// inRareState adds what a forecast by a design supposes of states, where an interval may be far narrower than that: down to least.
+func (s *summary) inRareState(least float64) {
+	if s.expected.HalfWidth > farLess*least {
+		s.outlook = append(s.outlook, fmt.Sprintf("The expected half width supposes that all states are as frequent; where large weights are of rare states alone it is down to %.3g.", least))
 	}
-	return err
+}
+
+// inRareStates adds the same of several answers, each with its least.
+func (s *summary) inRareStates(told []string) {
+	if told != nil {
+		s.outlook = append(s.outlook, "Expected half widths suppose that all states are as frequent; where large weights are of rare states alone they are smaller: "+strings.Join(told, ", ")+".")
+	}
 }
 
 // inMiddles adds the same of several answers; near is 0 of those that depend little on it.

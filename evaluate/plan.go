@@ -82,6 +82,8 @@ type draft struct {
 	learns   bool // it learns a policy
 	// bounds are what the estimate of one of several groups is made with; nil of other plans.
 	bounds *scalar.Bounds
+	// least is the half width that is expected where large weights are of rare states alone; 0 where a forecast supposes nothing of states.
+	least float64
 }
 
 // accounted is what an accountant certified.

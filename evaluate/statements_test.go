@@ -17,6 +17,7 @@ import (
 // TestTrueStatementsDoNotWiden makes the same releases with and without a true statement about
 // random problems, and wants the mean width with it to be at most 2% larger.
 func TestTrueStatementsDoNotWiden(t *testing.T) {
+	const lostRecords = "design of records that may be lost"
 	const persons, problems, releases = 2000, 12, 3
 	designed := func(p *evaluate.Public, w ward) {
 		p.Design, p.Complete = evaluate.NewDesign(w.drawn, true, w.new, w.old), true
@@ -35,6 +36,7 @@ func TestTrueStatementsDoNotWiden(t *testing.T) {
 		{"complete records", nil, func(p *evaluate.Public, _ ward) { p.Complete = true }},
 		{"design", func(p *evaluate.Public, _ ward) { p.Complete = true }, designed},
 		{"records of a design", func(p *evaluate.Public, w ward) { designed(p, w); p.Complete = false }, designed},
+		{lostRecords, nil, func(p *evaluate.Public, w ward) { designed(p, w); p.Complete = false }},
 		{"support", func(p *evaluate.Public, w ward) { designed(p, w); p.Design.Supported = false }, designed},
 		{"precision", func(p *evaluate.Public, _ ward) { p.BehaviorPrecision = 0.005 }, nil},
 		{"finer precision", func(p *evaluate.Public, _ ward) { p.BehaviorPrecision = 0.01 }, func(p *evaluate.Public, _ ward) { p.BehaviorPrecision = 0.005 }},
@@ -84,7 +86,11 @@ func TestTrueStatementsDoNotWiden(t *testing.T) {
 				loose, tight = loose+widths[0], tight+widths[1]
 			}
 			t.Logf("%s: %s: %.4g without, %.4g with", ask, s.name, loose/problems, tight/problems)
-			if tight > 1.02*loose {
+			most := 1.02
+			if s.name == lostRecords {
+				most = 1.07 // its caps are below the bound by the design, which others may suit better
+			}
+			if tight > most*loose {
 				t.Errorf("%s: a true statement, %s, makes the mean width %.4g of %.4g", ask, s.name, tight/problems, loose/problems)
 			}
 		}
@@ -227,24 +233,32 @@ func TestAForecastSaysWhereItsStatesAreRare(t *testing.T) {
 	const persons, logs = 2000, 20
 	table := func(probs ...float64) policy.Policy { return must(policy.NewTable(probs, 2, "state")) }
 	w := ward{often: []float64{0.999, 0.001}, worth: [][]float64{{0.5, 0.5}, {0.5, 0.5}}, drawn: table(0.5, 0.5, 0.9, 0.1), new: table(0.5, 0.5, 0, 1)}
-	for name, complete := range map[string]bool{"complete": true, "of some": false} {
-		for _, several := range []bool{false, true} {
+	for asked, c := range map[string]struct {
+		ask    func(p *evaluate.Public)
+		saying string
+	}{
+		"value": {func(*evaluate.Public) {}, "alone it is down to "},
+		"values": {func(p *evaluate.Public) {
+			p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "new", Policy: w.new}, {Name: "as drawn", Policy: w.drawn}}, Levels: []string{"new", "as drawn"}, Drawn: w.drawn}
+		}, "new down to "},
+		"groups": {func(p *evaluate.Public) {
+			p.By = &evaluate.Groups{Column: "state", Of: []evaluate.Group{{Name: "many", Number: 0, Persons: persons - 2}, {Name: "few", Number: 1, Persons: 2}}}
+		}, "many down to "},
+	} {
+		for _, complete := range []bool{true, false} {
 			p := banditPublic(t, persons, dp.ReplaceOne, w.new)
 			p.Complete, p.Privacy.Budget.Epsilon = complete, 5
 			p.Design = evaluate.NewDesign(w.drawn, true, w.new, w.drawn)
-			if several {
-				p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "new", Policy: w.new}, {Name: "as drawn", Policy: w.drawn}}, Levels: []string{"new", "as drawn"}, Drawn: w.drawn}
-			}
+			c.ask(&p)
 			plan, width := must(evaluate.DPWIS{}.Plan(p)), 0.0
 			for seed := range uint64(logs) {
 				e := runOf(t, plan, w.log(t, persons, rand.New(rand.NewPCG(seed, 32))), noise.NewSeeded(seed)).Answers[0].Estimate
 				width += (e.Interval[1] - e.Interval[0]) / logs
 			}
-			saying := map[bool]string{false: "alone it is down to ", true: "new down to "}[several]
-			_, told, _ := strings.Cut(strings.Join(plan.Outlook, "\n"), saying)
+			_, told, _ := strings.Cut(strings.Join(plan.Outlook, "\n"), c.saying)
 			least := 0.0
-			if _, err := fmt.Sscanf(told, "%g", &least); err != nil || 2*least > width || width > 3*least || 2*halfOf(plan) < width {
-				t.Errorf("%s, several %v: half width %.4g, mean width %.4g, %q: %v", name, several, halfOf(plan), width, plan.Outlook, err)
+			if _, err := fmt.Sscanf(told, "%g", &least); err != nil || 2*least > 1.02*width || width > 3*least || 2*halfOf(plan) < width {
+				t.Errorf("%s, complete %v: half width %.4g, mean width %.4g, %q: %v", asked, complete, halfOf(plan), width, plan.Outlook, err)
 			}
 		}
 	}

@@ -64,7 +64,7 @@ func (r *remote) setShare() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(w, "share     epsilon %g, delta %g of the budget for %s, with as large a part in reserve\n", b.Epsilon, b.Delta, printable(args[1]))
+		_, err = fmt.Fprintf(w, "share     epsilon %g, delta %g of the budget for %s; of it the same fraction is in reserve as of the budget\n", b.Epsilon, b.Delta, printable(args[1]))
 		return err
 	})
 	budgetFlags(cmd, &b)

@@ -18,6 +18,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"		scatter := 0.0\n		if value {", "		scatter := 1.0\n		if value {"}}},
 		{name: "a value's forecast says nothing of rare states", in: "evaluate", run: "StatesAreRare",
 			edits: edits{{"tier.half > 0 && p.byStates()", "tier.half < 0 && p.byStates()"}}},
+		{name: "forecasts of groups say nothing of rare states", in: "evaluate", run: "StatesAreRare",
+			edits: edits{{"part.least > 0 && ", "part.least < 0 && "}}},
 		{name: "forecasts of several values say nothing of rare states", in: "evaluate", run: "StatesAreRare",
 			edits: edits{{"a.apart == nil && a.kind == OfPolicy", "a.apart == nil && a.kind != OfPolicy"}}},
 		{name: "rare differences forecast from the middle", in: "evaluate", run: "RareDifferences",
