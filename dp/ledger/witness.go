@@ -192,10 +192,24 @@ func (l *Ledger) holds(tx *store.Tx, all []Witness) error {
 			if !errors.Is(err, ErrBehind) && !errors.Is(err, ErrTampered) {
 				return err
 			}
-			return store.Abort(fmt.Errorf("%w: %s knows entry %d: %w; nothing is charged: bring back the newest copy of the ledger, or restore its newest backup; if a restore has booked what was charged since, name a new witness", ErrWitness, w.Place, w.Head.Seq, err))
+			return store.Abort(fmt.Errorf("%w: %s knows entry %d: %w; nothing is charged: bring back the newest copy of the ledger, or restore its newest backup%s", ErrWitness, w.Place, w.Head.Seq, err, afterRestore(tx)))
 		}
 	}
 	return nil
+}
+
+// afterRestore is what else may be done about an old witness of a ledger that was restored; of any
+// other it would be what a steward with an older copy must not do.
+func afterRestore(tx *store.Tx) string {
+	seq, _ := tx.Head()
+	row, err := tx.Entry(seq)
+	if err != nil {
+		return ""
+	}
+	if e, err := chain.Parse(row.Body); err != nil || e.Totals.Restores == 0 {
+		return ""
+	}
+	return "; if the last restore booked what was charged since its backup, name a new witness"
 }
 
 func (l *Ledger) witnessed(head chain.Head) []byte {

@@ -115,7 +115,10 @@ func Import(ctx context.Context, order Order) (m *Manifest, notices []string, er
 	defer func() { err = errors.Join(err, end()) }()
 	rows, notices, err := m.read(ctx, s, dir, order.Progress)
 	if err == nil {
-		err = m.write(ctx, s, rows, dir, order)
+		err = m.stood(ctx, s)
+	}
+	if err == nil {
+		err = m.write(ctx, rows, dir, order)
 	}
 	if err != nil {
 		return nil, notices, err
@@ -193,9 +196,24 @@ func schemaColumns(ctx context.Context, s *spec.Spec) ([]string, error) {
 	return slices.Clone(e.Columns), in.Close()
 }
 
+// stood says whether the inputs are those whose contents the manifest states, before a table of
+// them takes its name.
+func (m *Manifest) stood(ctx context.Context, s *spec.Spec) error {
+	again, err := scan.ContentsOf(ctx, s)
+	if err != nil {
+		return err
+	}
+	for i, was := range m.Inputs {
+		if len(again) != len(m.Inputs) || again[i] != was {
+			return &trajectory.InputError{File: was.File, What: "was changed while it was read", Remedy: "import it when nobody writes to it", Kind: trajectory.ErrFormat}
+		}
+	}
+	return nil
+}
+
 // write writes the table, then what goes with it, in a directory of its own until each is
 // whole. Nothing is left where it fails.
-func (m *Manifest) write(ctx context.Context, s *spec.Spec, rows *file.Spill, dir string, order Order) (err error) {
+func (m *Manifest) write(ctx context.Context, rows *file.Spill, dir string, order Order) (err error) {
 	var made []string
 	defer func() {
 		for _, path := range made {
@@ -227,15 +245,6 @@ func (m *Manifest) write(ctx context.Context, s *spec.Spec, rows *file.Spill, di
 	if order.CSV != "" {
 		if m.CSV, err = create(order.CSV, func(w io.Writer) error { return rows.WriteCSV(ctx, w) }); err != nil {
 			return err
-		}
-	}
-	again, err := scan.ContentsOf(ctx, s)
-	if err != nil {
-		return err
-	}
-	for i, was := range m.Inputs {
-		if len(again) != len(m.Inputs) || again[i] != was {
-			return &trajectory.InputError{File: was.File, What: "was changed while it was read", Remedy: "import it when nobody writes to it", Kind: trajectory.ErrFormat}
 		}
 	}
 	text, err := json.MarshalIndent(m, "", "  ")

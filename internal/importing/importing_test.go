@@ -226,3 +226,34 @@ func TestATableIsReadAsItIs(t *testing.T) {
 		t.Errorf("%v, %v", v, err)
 	}
 }
+
+// A file that changes after its rows were read, while those of another are: no table takes its name.
+func TestInputsThatChangeMakeNoTable(t *testing.T) {
+	dir := t.TempDir()
+	first := filepath.Join(dir, "raw0.csv")
+	var rows strings.Builder
+	for i := range 66_000 { // more than are read between two calls of Progress
+		fmt.Fprintf(&rows, "%d;drug;1\n", i)
+	}
+	const header = "patient;arm;reward\n"
+	if err := errors.Join(os.WriteFile(first, []byte(header+"ann;drug;1\n"), 0o600), os.WriteFile(filepath.Join(dir, "raw1.csv"), []byte(header+rows.String()), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	c := config.Config{Privacy: config.Privacy{None: true}, Data: config.Data{Path: config.Names{filepath.Join(dir, "raw*.csv")}, Separator: ";", OneRowEpisodes: true,
+		Columns: map[string]config.Names{"unit_id": {"patient"}, "action": {"arm"}}, Actions: &config.Vocabulary{Words: []string{"placebo", "drug"}}}}
+	order := importing.Order{Config: c, Table: filepath.Join(dir, "table.parquet"), CSV: filepath.Join(dir, "table.csv"), Progress: func(p trajectory.Progress) {
+		if filepath.Base(p.File) == "raw1.csv" {
+			if err := os.WriteFile(first, []byte(header+"bob;drug;1\n"), 0o600); err != nil {
+				t.Error(err)
+			}
+		}
+	}}
+	if _, _, err := importing.Import(t.Context(), order); !errors.Is(err, trajectory.ErrFormat) || !strings.Contains(err.Error(), "raw0.csv") {
+		t.Errorf("%v; want ErrFormat that names raw0.csv", err)
+	}
+	for _, path := range []string{order.Table, order.CSV, order.Table + ".json"} {
+		if _, err := os.Lstat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v; want no such file", path, err)
+		}
+	}
+}
