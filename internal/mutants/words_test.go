@@ -53,6 +53,8 @@ func wordsMutants() []mutant {
 			edits: edits{{"absent != nil {\n\t\ts.state", "absent != nil && false {\n\t\ts.state"}}},
 		{name: "lists: a line without a row is passed over", in: "rl/trajectory/internal/ndjsonfile", by: "rl/trajectory/file", run: "RowsInLists",
 			edits: edits{{"return t.give(b, nil, t.nesting.Rows", "if true {\n\t\t\treturn t.nextElement(b)\n\t\t}\n\t\treturn t.give(b, nil, t.nesting.Rows"}}},
+		{name: "import: of inputs as they were found", in: "internal/importing", run: "InputsThatChange",
+			edits: edits{{"|| again[i] != was {", "|| again[i] != again[i] {"}}},
 		{name: "outcomes: no part of the data's digest", in: "internal/scan", run: "OutcomesAreOfTheData",
 			edits: edits{{"slices.Concat(s.Paths, s.Reading.OutcomeFiles)", "slices.Concat(s.Paths, nil)"}}},
 		{name: "densities: one above 1 is none", in: "rl/policy", by: "evaluate", run: "DensitiesHaveTheRightIntervals",
