@@ -9,7 +9,7 @@ import (
 
 // Data says where the trajectories are and how to read them.
 type Data struct {
-	// Path is a file, a glob, or a list of either; "-" is standard input.
+	// Path is a file, a directory, a glob, or a list of these; "-" is standard input.
 	Path Names `yaml:"path"`
 	// Format is csv, parquet, ndjson, arrow or minari; empty goes by the file's extension.
 	Format string `yaml:"format"`

@@ -10,10 +10,10 @@ import (
 
 // Target is the policy to evaluate.
 type Target struct {
-	// Kind is logged, uniform, constant, column, columns, table, tree, softmax or
-	// soft-greedy.
+	// Kind is logged, uniform, constant, column, columns, table, tree, softmax,
+	// soft-greedy or learned.
 	Kind string `yaml:"kind"`
-	// Actions is the number of actions (uniform).
+	// Actions is the number of actions (uniform, learned).
 	Actions int `yaml:"actions"`
 	// Action is the action that is always taken, by number or by word (constant).
 	Action *Action `yaml:"action"`
