@@ -16,6 +16,10 @@ func TestWhatIsKeptIsCounted(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
+	shards, err := write(people(t, 20000, 3), filepath.Join(t.TempDir(), "large"), 4, [16]byte{1})
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, overrides := range map[string][]string{
 		"dp-wis":    nil,
 		"dp-refine": {"method={name: dp-refine}", "target={kind: logged}", "data.behavior=null"},
@@ -23,10 +27,7 @@ func TestWhatIsKeptIsCounted(t *testing.T) {
 		"dp-lsw":    {"method={name: dp-lsw, constants: balle16}", "target={kind: logged}", "data.behavior=null"},
 	} {
 		s := newStage(t, append(overrides, "problem.persons=20000")...)
-		var err error
-		if s.shards, err = write(people(t, 20000, 3), filepath.Join(s.dir, "large"), 4, [16]byte{1}); err != nil {
-			t.Fatal(err)
-		}
+		s.shards = shards
 		d := s.driver(t)
 		var w Worker
 		d.Engine = Local{Workers: 1, worker: &w}

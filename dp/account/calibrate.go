@@ -29,7 +29,7 @@ func Calibrate(ctx context.Context, build func(multiplier float64) (dp.Event, er
 		return Bracket{}, err
 	}
 	lower, err := s.unsafeBelow(ctx, upper)
-	return Bracket{lower, upper}, err
+	return Bracket{lower, upper.multiplier}, err
 }
 
 const (
@@ -45,8 +45,11 @@ type search struct {
 	fresh  func() Accountant
 }
 
-// point is one multiplier with ln(epsilon/target), negative where it is safe.
-type point struct{ multiplier, excess float64 }
+// point is one multiplier with its epsilon and ln(epsilon/target), negative where it is safe.
+type point struct {
+	multiplier, excess float64
+	epsilon            Bracket
+}
 
 func (s search) at(ctx context.Context, multiplier float64) (Bracket, error) {
 	event, err := s.build(multiplier)
@@ -75,7 +78,7 @@ func (s search) point(ctx context.Context, multiplier float64) (point, error) {
 	if b.Upper <= s.budget.Epsilon {
 		excess = max(min(excess, -1e-300), -50)
 	}
-	return point{multiplier, min(excess, 50)}, nil
+	return point{multiplier, min(excess, 50), b}, nil
 }
 
 // bracketRoot walks by powers of two from 1 to an unsafe and a safe multiplier.
@@ -106,7 +109,7 @@ func (s search) bracketRoot(ctx context.Context) (low, high point, err error) {
 
 // narrow shrinks the bracket by false position in logarithms (the Illinois rule,
 // with a bisection whenever a step gains little) and returns the safe end.
-func (s search) narrow(ctx context.Context, low, high point) (float64, error) {
+func (s search) narrow(ctx context.Context, low, high point) (point, error) {
 	kept := 0
 	wLow, wHigh := low.excess, high.excess
 	for range 200 {
@@ -122,7 +125,7 @@ func (s search) narrow(ctx context.Context, low, high point) (float64, error) {
 		}
 		p, err := s.point(ctx, low.multiplier*math.Exp(share*width))
 		if err != nil {
-			return 0, err
+			return point{}, err
 		}
 		if p.multiplier <= low.multiplier || p.multiplier >= high.multiplier {
 			break
@@ -141,25 +144,39 @@ func (s search) narrow(ctx context.Context, low, high point) (float64, error) {
 			kept = min(kept, -1)
 		}
 	}
-	return high.multiplier, nil
+	return high, nil
 }
 
-// unsafeBelow finds a multiplier just below safe that certainly fails.
-func (s search) unsafeBelow(ctx context.Context, safe float64) (float64, error) {
-	for gap := 2 * multiplierTolerance; gap < 1; gap *= 4 {
-		multiplier := safe * (1 - gap)
+// unsafeBelow finds a multiplier just below safe that certainly fails: the nearest of those
+// at gaps that grow fourfold. It starts at the gap that is as wide as the bracket at safe.
+func (s search) unsafeBelow(ctx context.Context, safe point) (float64, error) {
+	const least = 2 * multiplierTolerance
+	gap := least
+	for wide := safe.epsilon.Upper/safe.epsilon.Lower - 1; 4*gap < min(wide, 1); {
+		gap *= 4
+	}
+	unsafe, passed := 0.0, false
+	for gap >= least && gap < 1 {
+		multiplier := safe.multiplier * (1 - gap)
 		b, err := s.at(ctx, multiplier)
-		if err != nil {
+		switch {
+		case err != nil:
 			return 0, err
-		}
-		if b.Lower > s.budget.Epsilon {
-			return multiplier, nil
-		}
-		if b.Lower == 0 && b.Upper > s.budget.Epsilon {
+		case b.Lower > s.budget.Epsilon:
+			if unsafe = multiplier; passed {
+				return unsafe, nil
+			}
+			gap /= 4
+		case unsafe > 0:
+			return unsafe, nil
+		case b.Lower == 0 && b.Upper > s.budget.Epsilon:
 			return 0, nil // an accountant that bounds from above alone
+		default:
+			passed = true
+			gap *= 4
 		}
 	}
-	return 0, nil
+	return unsafe, nil
 }
 
 // CalibrateTemplate finds the value of the open parameter of a template at which the event meets

@@ -270,3 +270,23 @@ func TestCalibrateTemplateFillsAnyPlace(t *testing.T) {
 		t.Errorf("noise that needs no sampling: rate %v, %v; want 1", b, err)
 	}
 }
+
+// TestCalibrateFindsTheNearestThatFails: Lower fails for certain, a quarter as far below Upper
+// nothing does, and few multipliers are tried for that.
+func TestCalibrateFindsTheNearestThatFails(t *testing.T) {
+	budget, tried := dp.Budget{Epsilon: 1, Delta: 1e-6}, 0
+	build := func(multiplier float64) (dp.Event, error) {
+		tried++
+		return dp.SelfComposed{Count: 1000, Event: sgd(.02, multiplier)}, nil
+	}
+	fresh := func() account.Accountant { return account.NewPLD(dp.AddRemoveOne) }
+	b, err := account.Calibrate(t.Context(), build, budget, fresh)
+	if err != nil || tried > 24 {
+		t.Fatalf("%v, %v, after %d multipliers; want at most 24", b, err, tried)
+	}
+	for multiplier, fails := range map[float64]bool{b.Lower: true, b.Upper - (b.Upper-b.Lower)/4: false} {
+		if got := ask(t, dp.AddRemoveOne, sgd(.02, multiplier), 1000, "epsilon", 0, budget.Delta); got.Lower > budget.Epsilon != fails {
+			t.Errorf("multiplier %v of %v: epsilon %v; it fails for certain: %t", multiplier, b, got, fails)
+		}
+	}
+}

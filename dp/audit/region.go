@@ -36,7 +36,7 @@ func (r Region) limited(alpha float64) Region {
 // Mu is the smallest mu of Gaussian differential privacy that the limits allow,
 // rounded down.
 func (r Region) Mu() float64 {
-	if !(r.Power > 0 && r.Level < 1) {
+	if !(r.Power > max(r.Level, 0) && r.Level < 1) {
 		return 0
 	}
 	mu := xmath.NormQuantile(r.Power) - xmath.NormQuantile(r.Level)

@@ -77,3 +77,11 @@ func BenchmarkBernoulliExp(b *testing.B) {
 		src.BernoulliExp(0.7)
 	}
 }
+
+func BenchmarkNewDiscreteLaplace(b *testing.B) {
+	for b.Loop() {
+		if _, err := NewDiscreteLaplace(12345); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package noise
 import (
 	"math/big"
 	"math/bits"
+	"slices"
 	"sort"
 )
 
@@ -48,15 +49,16 @@ func newCover(c curve, discrete bool, points uint64, block uint) *cover {
 		last := new(big.Rat).SetFrac(new(big.Int).SetUint64(points-1), new(big.Int).SetUint64(points))
 		right = c.values(last, strips)
 	}
-	t.scale = chooseScale(left, block)
+	scale := chooseScale(left, block)
+	t.scale = new(big.Int).SetUint64(scale)
 	for j := range strips {
-		t.high[j] = t.round(left[j], true)
+		t.high[j] = left[j].height(scale, true)
 		if j != other {
-			t.low[j] = t.round(right[j], false)
+			t.low[j] = right[j].height(scale, false)
 		}
 		t.edges[j+1] = t.edges[j] + t.high[j] - t.low[j]
 	}
-	t.tail = t.round(left[strips], true)
+	t.tail = left[strips].height(scale, true)
 	weights := t.low
 	for _, w := range t.low {
 		weights[other] -= w // 2^64 minus the bodies, modulo 2^64
@@ -68,33 +70,62 @@ func newCover(c curve, discrete bool, points uint64, block uint) *cover {
 }
 
 // chooseScale returns a scale for which the areas stay below 2^64.
-func chooseScale(left []*big.Int, block uint) *big.Int {
+func chooseScale(left []fixed, block uint) uint64 {
 	slack := big.NewInt(tableSlack)
-	total := new(big.Int)
+	total := new(big.Int).Mul(slack, big.NewInt(strips))
+	sums := [len(fixed{}) + 1]uint64{}
 	for _, v := range left[:strips] {
-		total.Add(total, v).Add(total, slack)
+		var carry uint64
+		for i, word := range v {
+			sums[i], carry = bits.Add64(sums[i], word, carry)
+		}
+		sums[len(v)] += carry
 	}
-	end := new(big.Int).Add(left[strips], slack)
+	total.Add(total, integer(sums[:]))
+	end := new(big.Int).Add(integer(left[strips][:]), slack)
 	total.Add(total, end.Lsh(end, block+1))
 	// Rounding every height up adds at most 512 + 2^(block+1) <= 640.
 	available := new(big.Int).Lsh(big.NewInt(1), 64)
 	available.Sub(available, big.NewInt(1024)).Lsh(available, tableBits)
-	return available.Quo(available, total)
+	return available.Quo(available, total).Uint64() // the first strip alone makes total 2^tableBits
 }
 
-// round scales a table value to a height that is surely not below it (up) or
-// surely not above it.
-func (t *cover) round(v *big.Int, up bool) uint64 {
-	x := new(big.Int)
-	if up {
-		x.Add(v, big.NewInt(tableSlack)).Mul(x, t.scale).Rsh(x, tableBits)
-		return x.Uint64() + 1
+// integer is the number of which words are the digits, the least first.
+func integer(words []uint64) *big.Int {
+	n := new(big.Int)
+	for _, word := range slices.Backward(words) {
+		n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(word))
 	}
-	x.Sub(v, big.NewInt(tableSlack)).Mul(x, t.scale)
-	if x.Sign() < 0 {
-		return 0
+	return n
+}
+
+// height is scale times a table value, rounded so that it is surely not below
+// the truth (up) or surely not above it.
+func (x fixed) height(scale uint64, up bool) uint64 {
+	var product [len(x) + 1]uint64
+	for i, word := range x {
+		hi, lo := bits.Mul64(word, scale)
+		var carry uint64
+		product[i], carry = bits.Add64(product[i], lo, 0)
+		product[i+1] = hi + carry
 	}
-	return x.Rsh(x, tableBits).Uint64()
+	var slack [len(product)]uint64
+	slack[1], slack[0] = bits.Mul64(tableSlack, scale)
+	shift, carry := bits.Add64, uint64(0)
+	if !up {
+		shift = bits.Sub64
+	}
+	for i := range product {
+		product[i], carry = shift(product[i], slack[i], carry)
+	}
+	switch whole := product[len(x)]; {
+	case up:
+		return whole + 1
+	case carry == 1:
+		return 0 // the value is below its slack
+	default:
+		return whole
+	}
 }
 
 // newAlias builds an alias table (Walker 1977, Vose 1991) of integer weights

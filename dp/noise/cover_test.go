@@ -228,3 +228,35 @@ func TestFilterNeverContradictsTheExactComparison(t *testing.T) {
 		}
 	})
 }
+
+// TestWordsAreComputedAsIntegers compares products and heights with those of math/big, at random
+// and where words or values are at their ends.
+func TestWordsAreComputedAsIntegers(t *testing.T) {
+	word := rapid.OneOf(rapid.Uint64(), rapid.SampledFrom([]uint64{0, 1, tableSlack, ^uint64(0)}))
+	one := new(big.Int).Lsh(big.NewInt(1), tableBits)
+	rapid.Check(t, func(t *rapid.T) {
+		draw := func(name string) (fixed, *big.Int) {
+			x := fixed{word.Draw(t, name), word.Draw(t, name), word.Draw(t, name)}
+			return x, integer(x[:])
+		}
+		x, bigX := draw("x")
+		y, bigY := draw("y")
+		product := x.times(y)
+		if got, want := integer(product[:]), new(big.Int).Mul(bigX, bigY); got.Cmp(want.Quo(want, one)) != 0 {
+			t.Fatalf("%v times %v is %v; want %v", x, y, got, want)
+		}
+		scale := min(word.Draw(t, "scale"), 1<<64-1024)
+		for up, slack := range map[bool]int64{true: tableSlack, false: -tableSlack} {
+			want := new(big.Int).Add(bigX, big.NewInt(slack))
+			want.Mul(want, new(big.Int).SetUint64(scale))
+			if up {
+				want.Quo(want, one).Add(want, big.NewInt(1))
+			} else if want.Quo(want, one); want.Sign() < 0 {
+				want.SetInt64(0)
+			}
+			if got := x.height(scale, up); want.Cmp(new(big.Int).SetUint64(got)) != 0 {
+				t.Fatalf("%v times %d, up %v, is %d; want %v", x, scale, up, got, want)
+			}
+		}
+	})
+}

@@ -1,6 +1,10 @@
 package noise
 
-import "math/big"
+import (
+	"encoding/binary"
+	"math/big"
+	"math/bits"
+)
 
 // curve is the unnormalised density f(z) = exp(-a z) or, if quadratic,
 // exp(-a z^2), for z >= 0 in units of a strip.
@@ -49,10 +53,31 @@ const (
 	tableSlack = 1 << 32
 )
 
-// values returns 2^tableBits f(j + offset) for j = 0..count-1, each within
-// tableSlack of the truth. It needs three exponentials and two products an
-// entry: the second differences of the exponent are constant.
-func (c curve) values(offset *big.Rat, count int) []*big.Int {
+// fixed is a number below 1 in units of 2^-tableBits: its words, the least first.
+type fixed [tableBits / 64]uint64
+
+// times is the product, rounded down.
+func (x fixed) times(y fixed) fixed {
+	var product [2 * len(x)]uint64
+	for i, a := range x {
+		var carry uint64
+		for j, b := range y {
+			hi, lo := bits.Mul64(a, b)
+			var more uint64
+			lo, more = bits.Add64(lo, carry, 0)
+			hi += more
+			product[i+j], more = bits.Add64(lo, product[i+j], 0)
+			carry = hi + more
+		}
+		product[i+len(y)] = carry
+	}
+	return fixed(product[len(x):])
+}
+
+// values returns f(j + offset) for j = 0..count-1, each within tableSlack of the
+// truth. It needs three exponentials and two products an entry: the second
+// differences of the exponent are constant.
+func (c curve) values(offset *big.Rat, count int) []fixed {
 	first := new(big.Rat).Mul(c.a, offset)
 	step := new(big.Rat).Set(c.a)
 	bend := new(big.Rat)
@@ -62,17 +87,22 @@ func (c curve) values(offset *big.Rat, count int) []*big.Int {
 		bend.Add(c.a, c.a)                                                      // 2 a
 	}
 	value, ratio, shrink := fixedExp(first), fixedExp(step), fixedExp(bend)
-	out := make([]*big.Int, count)
+	out := make([]fixed, count)
 	for j := range out {
-		out[j] = new(big.Int).Set(value)
-		value.Mul(value, ratio).Rsh(value, tableBits)
-		ratio.Mul(ratio, shrink).Rsh(ratio, tableBits)
+		out[j] = value
+		value = value.times(ratio)
+		ratio = ratio.times(shrink)
 	}
 	return out
 }
 
-// fixedExp returns 2^tableBits exp(-q), within 3 and never above 2^tableBits.
-func fixedExp(q *big.Rat) *big.Int {
+// fixedExp returns exp(-q) within 3 units, and below 1.
+func fixedExp(q *big.Rat) (x fixed) {
 	lo, _ := expNeg(q.Num(), q.Denom(), tableBits)
-	return lo
+	var text [tableBits / 8]byte
+	lo.FillBytes(text[:])
+	for i := range x {
+		x[len(x)-1-i] = binary.BigEndian.Uint64(text[8*i:])
+	}
+	return x
 }

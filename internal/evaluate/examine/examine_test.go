@@ -1,6 +1,7 @@
 package examine_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,41 +43,30 @@ func examined(t *testing.T, j examine.Job) *examine.Report {
 }
 
 // TestAScalarMethodIsExamined (the slow suite examines all): every mistake is found, the method is not refuted, some
-// pair needs nearly all that is paid for, and there is a bound on mu, if a weak one.
+// pair needs nearly all that is paid for, and there is a bound on mu, if a weak one. The same seed makes the same
+// report, but for the seconds.
 func TestAScalarMethodIsExamined(t *testing.T) {
-	for method, adjacency := range map[string]dp.Adjacency{"dp-wis": dp.AddRemoveOne} {
-		r := examined(t, job(t, method, nil, adjacency, 500))
-		for _, p := range r.SelfTest {
-			if !p.Found {
-				t.Errorf("%s: %s is not found", method, p.Mistake)
-			}
-		}
-		if len(r.SelfTest) < 11 {
-			t.Errorf("%s: only %d mistakes planted", method, len(r.SelfTest))
-		}
-		if len(r.Broken) > 0 || r.Worst < 0.99 || r.Worst > 1+1e-9 {
-			t.Errorf("%s: broken %q, worst %v", method, r.Broken, r.Worst)
-		}
-		if !r.SameEvent || r.Found == nil || r.Found.Mu < 0.1*r.Claim.Mu || r.Found.Mu > r.Claim.Mu {
-			t.Errorf("%s: same event %v; found %+v of %+v", method, r.SameEvent, r.Found, r.Claim)
+	r := examined(t, job(t, "dp-wis", nil, dp.AddRemoveOne, 500))
+	for _, p := range r.SelfTest {
+		if !p.Found {
+			t.Errorf("%s is not found", p.Mistake)
 		}
 	}
-}
-
-// TestTheSameSeedMakesTheSameReport, but for the seconds.
-func TestTheSameSeedMakesTheSameReport(t *testing.T) {
-	var texts [2]string
-	for i := range texts {
-		r := examined(t, job(t, "dp-is", nil, dp.ReplaceOne, 200))
-		r.Seconds = 0
-		text, err := json.Marshal(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		texts[i] = string(text)
+	if len(r.SelfTest) < 11 {
+		t.Errorf("only %d mistakes planted", len(r.SelfTest))
 	}
-	if texts[0] != texts[1] {
-		t.Errorf("%s, then %s", texts[0], texts[1])
+	if len(r.Broken) > 0 || r.Worst < 0.99 || r.Worst > 1+1e-9 {
+		t.Errorf("broken %q, worst %v", r.Broken, r.Worst)
+	}
+	if !r.SameEvent || r.Found == nil || r.Found.Mu < 0.1*r.Claim.Mu || r.Found.Mu > r.Claim.Mu {
+		t.Errorf("same event %v; found %+v of %+v", r.SameEvent, r.Found, r.Claim)
+	}
+	again := examined(t, job(t, "dp-wis", nil, dp.AddRemoveOne, 500))
+	again.Seconds = r.Seconds
+	first, err := json.Marshal(r)
+	second, errAgain := json.Marshal(again)
+	if err = errors.Join(err, errAgain); err != nil || !bytes.Equal(first, second) {
+		t.Errorf("%s, then %s, %v", first, second, err)
 	}
 }
 

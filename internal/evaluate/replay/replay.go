@@ -62,6 +62,9 @@ func (r Run) text(ctx context.Context, neighbour bool, src *noise.Source) ([]byt
 	if err != nil {
 		return nil, err
 	}
+	if m, ok := release.(json.Marshaler); ok {
+		return m.MarshalJSON() // json.Marshal would read all of it once more
+	}
 	return json.Marshal(release)
 }
 

@@ -27,7 +27,7 @@ func csvField(v string, quotes bool) string {
 		return ""
 	case strings.HasPrefix(v, "{"):
 		text = v
-	case json.Unmarshal([]byte(v), &text) != nil:
+	case !strings.HasPrefix(v, `"`) || json.Unmarshal([]byte(v), &text) != nil:
 		return v
 	}
 	if !quotes {
