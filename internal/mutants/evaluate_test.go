@@ -240,6 +240,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"dp.PermuteAndFlip{Epsilon: epsilon}", "dp.PermuteAndFlip{Epsilon: epsilon / 2}"}}},
 		{name: "several answers: a difference of values with the ends swapped", in: "evaluate", run: "ContrastsOfValues",
 			edits: edits{{"first.Interval[0] - second.Interval[1], first.Interval[1] - second.Interval[0]", "first.Interval[0] - second.Interval[0], first.Interval[1] - second.Interval[1]"}}},
+		{name: "warnings: a sum of weights loses its upper half", in: "internal/evaluate/overview", run: "SumsAreExact",
+			edits: edits{{"to[1]+digits>>(64-shift)+carry", "to[1]+carry"}}},
 		{name: "groups: rows that are kept are written over", in: "evaluate", run: "GroupsHoldWithout",
 			edits: edits{{"if !alone { // else it may be kept", "if true {"}}},
 		{name: "groups: sqrt 2 forgotten where a person moves", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
