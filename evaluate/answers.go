@@ -99,7 +99,7 @@ func preparedAnswers(asked quantities, of vouched) byPerson {
 	if of.behavior == nil {
 		m.each = func(xz [][]float64, part []*value.Sample) error { return c.each(xz, part, of, answers) }
 	}
-	m.run = of.run(p, func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error) {
+	m.run = of.run(p, func(rows *value.Samples, xz []scalar.Numbers, src *noise.Source) (*Release, error) {
 		c := c
 		c.xz, c.rows = xz, rows
 		practice, err := c.practised(asked.practice, src)

@@ -334,7 +334,7 @@ func (p Public) propensities(method string, noise scalar.Stages) (propensities, 
 // estimated makes the releases that estimate the probabilities of logged actions, and returns rows whose
 // ratios are divided and then lowered, with what persons add; all as it is where nothing is to
 // be estimated.
-func (p Public) estimated(of vouched, rows *value.Samples, xz [][]float64, src *noise.Source) (*value.Samples, [][]float64, *scalar.Estimate, error) {
+func (p Public) estimated(of vouched, rows *value.Samples, xz []scalar.Numbers, src *noise.Source) (*value.Samples, []scalar.Numbers, *scalar.Estimate, error) {
 	paid := new(scalar.Estimate)
 	if of.behavior == nil {
 		return rows, xz, paid, nil
@@ -351,16 +351,16 @@ func (p Public) estimated(of vouched, rows *value.Samples, xz [][]float64, src *
 		err := divide(same)
 		return weighted(same, err, of.lower)
 	}
-	for range 2 * len(p.targets().Policies) {
-		xz = append(xz, make([]float64, out.Persons()))
-	}
+	xz = make([]scalar.Numbers, 2*len(p.targets().Policies))
 	for walk, at := out.Walk(), 0; at < out.Persons(); {
 		part, _ := walk.Of(at)
-		end := at + part[0].Persons()
+		n := part[0].Persons()
 		for i, s := range part {
-			of.each(xz[2*i][at:end], xz[2*i+1][at:end], s)
+			x, z := make([]float64, n), make([]float64, n)
+			of.each(x, z, s)
+			xz[2*i], xz[2*i+1] = append(xz[2*i], x), append(xz[2*i+1], z)
 		}
-		at = end
+		at += n
 	}
 	return &out, xz, paid, nil
 }

@@ -276,9 +276,9 @@ func (q cellQuestion) byPerson(of vouched) byPerson {
 			}
 			return err
 		},
-		run: func(numbers [][]float64, _ *value.Samples) (draw, error) {
+		run: func(numbers []scalar.Numbers, _ *value.Samples) (draw, error) {
 			return func(_ context.Context, src *noise.Source) (*Release, error) {
-				sums, err := q.cells.Release(numbers[0], numbers[1], numbers[2], src)
+				sums, err := q.cells.Release(slices.Concat(numbers[0]...), slices.Concat(numbers[1]...), slices.Concat(numbers[2]...), src)
 				if err != nil {
 					return nil, err
 				}

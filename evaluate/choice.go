@@ -252,7 +252,7 @@ func (f *permuteAndFlip) draft(method string) draft {
 	p := f.public
 	epsilon := p.Privacy.Budget.Epsilon
 	m := f.of.byPerson(p.featureless(), len(p.Targets.Policies))
-	m.run = func(xz [][]float64, _ *value.Samples) (draw, error) {
+	m.run = func(xz []scalar.Numbers, _ *value.Samples) (draw, error) {
 		return func(_ context.Context, src *noise.Source) (*Release, error) { return f.drawn(xz, src) }, nil
 	}
 	s := summary{facts: map[string]any{"max_weight": slices.Max(f.caps)}}
@@ -272,18 +272,20 @@ func (f *permuteAndFlip) draft(method string) draft {
 }
 
 // drawn adds everybody's scores and draws.
-func (f *permuteAndFlip) drawn(xz [][]float64, src *noise.Source) (*Release, error) {
+func (f *permuteAndFlip) drawn(xz []scalar.Numbers, src *noise.Source) (*Release, error) {
 	choice, err := mechanism.NewPermuteAndFlip(len(f.candidates), f.spread, f.public.Privacy.Budget.Epsilon, f.public.Privacy.Adjacency)
 	if err != nil {
 		return nil, err
 	}
 	scores := make([]float64, len(f.candidates))
-	for i := range xz[0] {
-		for j, k := range f.candidates {
-			scores[j] = scalar.Score(xz[2*k][i], xz[2*k+1][i], f.caps[j], f.center)
-		}
-		if err := choice.Add(scores); err != nil {
-			return nil, err
+	for part, persons := range xz[0] {
+		for i := range persons {
+			for j, k := range f.candidates {
+				scores[j] = scalar.Score(xz[2*k][part][i], xz[2*k+1][part][i], f.caps[j], f.center)
+			}
+			if err := choice.Add(scores); err != nil {
+				return nil, err
+			}
 		}
 	}
 	best, _, err := choice.Release(src)

@@ -229,7 +229,7 @@ func (q distributionQuestion) preparation() preparation {
 			}
 			return q.checkListed(part[0])
 		},
-		run: func(_ [][]float64, rows *value.Samples) (draw, error) {
+		run: func(_ []scalar.Numbers, rows *value.Samples) (draw, error) {
 			h, err := q.masses()
 			if err != nil {
 				return nil, err

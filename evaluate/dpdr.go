@@ -164,7 +164,7 @@ func preparedDR(d scalar.DR, p Public) preparation {
 			value.ISContributions(numbers[0], numbers[1], part[0])
 			return nil
 		},
-		run: func(numbers [][]float64, rows *value.Samples) (draw, error) {
+		run: func(numbers []scalar.Numbers, rows *value.Samples) (draw, error) {
 			return func(_ context.Context, src *noise.Source) (*Release, error) {
 				return paidFor(d.Run(rows, numbers[1], src))
 			}, nil

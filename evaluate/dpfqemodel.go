@@ -225,7 +225,7 @@ func (d direct) preparation(p Public) preparation {
 	m := byPerson{
 		public: p, rows: true, moves: true, coordinates: max(d.model.Coordinates(), 6),
 		check: func(data *trajectory.Dataset) error { return fits(d.model, p, data) },
-		run: func(xz [][]float64, rows *value.Samples) (draw, error) {
+		run: func(xz []scalar.Numbers, rows *value.Samples) (draw, error) {
 			return func(_ context.Context, src *noise.Source) (*Release, error) { return d.run(xz, rows, src) }, nil
 		},
 	}
@@ -248,7 +248,7 @@ func fits(m model, p Public, data *trajectory.Dataset) error {
 }
 
 // run makes the releases in the order of the event.
-func (d direct) run(xz [][]float64, s value.Persons, src *noise.Source) (*Release, error) {
+func (d direct) run(xz []scalar.Numbers, s value.Persons, src *noise.Source) (*Release, error) {
 	said, errors, err := d.model.say(s, d.start, src)
 	if err != nil {
 		return nil, err

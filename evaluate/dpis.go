@@ -185,7 +185,7 @@ func (m DPIS) meanReturn(method string, p Public, w scalar.Mean, event dp.Event,
 			value.ISContributions(numbers[0], numbers[1], part[0])
 			return nil
 		},
-		run: func(numbers [][]float64, _ *value.Samples) (draw, error) {
+		run: func(numbers []scalar.Numbers, _ *value.Samples) (draw, error) {
 			return func(_ context.Context, src *noise.Source) (*Release, error) {
 				return paidFor(w.Run(numbers[0], numbers[1], w.Ranges, src))
 			}, nil

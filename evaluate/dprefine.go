@@ -167,7 +167,7 @@ func draftOf(method string, p Public, r refine.Rounds, form refine.Form) draft {
 	prepare := byPerson{
 		public: p, rows: true, coordinates: form.Coordinates() + 1,
 		check: func(d *trajectory.Dataset) error { return feature.Check(p.Features, d) },
-		run: func(_ [][]float64, rows *value.Samples) (draw, error) {
+		run: func(_ []scalar.Numbers, rows *value.Samples) (draw, error) {
 			run := form.On(rows)
 			return func(ctx context.Context, src *noise.Source) (*Release, error) {
 				e, err := run(ctx, src)

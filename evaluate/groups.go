@@ -114,25 +114,10 @@ func (g Groups) Members(d *trajectory.Dataset) ([]int, error) {
 	out := make([]int, d.Persons())
 	for person := range out {
 		out[person] = -1
-		from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
-		for row := from; row < to; row++ {
-			if row > from && d.Observation(row)[column] == d.Observation(row - 1)[column] {
-				continue
+		if number, alike := g.number(d, column, person); alike {
+			if place, known := places[number]; known {
+				out[person] = place
 			}
-			place, known := places[d.Observation(row)[column]]
-			if !known || row > from && place != out[person] {
-				out[person] = -1
-				break
-			}
-			out[person] = place
-		}
-		// Whoever has an episode that cannot be used is in the group that its rows name too.
-		lost := g.lost(d, person)
-		switch place, known := places[lost]; {
-		case from == to && known:
-			out[person] = place
-		case from < to && out[person] >= 0 && !math.IsNaN(lost) && (!known || place != out[person]):
-			out[person] = -1
 		}
 	}
 	return out, nil
@@ -146,29 +131,30 @@ func (g Groups) places(d *trajectory.Dataset) ([]int, error) {
 	return g.Members(d)
 }
 
-// names tells that all rows of a person name one group, listed or not, those of episodes that were left out by what
-// these have in common: the group of others cannot be read.
+// names tells that all rows of a person name one group, listed or not: the group of others cannot be read.
 func (g Groups) names(d *trajectory.Dataset, person int) bool {
-	column := d.Column(g.Column)
-	from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
-	for row := from + 1; row < to; row++ {
-		if d.Observation(row)[column] != d.Observation(from)[column] {
-			return false
-		}
-	}
-	lost := g.lost(d, person)
-	if from == to {
-		return !math.IsNaN(lost)
-	}
-	return math.IsNaN(lost) || lost == d.Observation(from)[column]
+	_, alike := g.number(d, d.Column(g.Column), person)
+	return alike
 }
 
-// lost is the number that rows of the episodes of a person that were left out have in common, NaN if there is none.
-func (g Groups) lost(d *trajectory.Dataset, person int) float64 {
-	if d.LeftOut == nil || d.LeftOut[person] == 0 {
-		return math.NaN()
+// number is that of a group in the rows of a person, and whether all name that one, those of episodes that were
+// left out by what these have in common.
+func (Groups) number(d *trajectory.Dataset, column, person int) (number float64, alike bool) {
+	w, lost := len(d.Columns), math.NaN()
+	if d.LeftOut != nil && d.LeftOut[person] > 0 {
+		lost = d.Lost[person*w+column]
 	}
-	return d.Lost[person*len(d.Columns)+d.Column(g.Column)]
+	from, to := d.EpisodeStart[d.PersonStart[person]], d.EpisodeStart[d.PersonStart[person+1]]
+	if from == to {
+		return lost, !math.IsNaN(lost)
+	}
+	number = d.Obs[from*w+column]
+	for row := from + 1; row < to; row++ {
+		if d.Obs[row*w+column] != number {
+			return number, false
+		}
+	}
+	return number, math.IsNaN(lost) || lost == number
 }
 
 // Shrunk is the same question of so many persons, for trials with made-up data: every

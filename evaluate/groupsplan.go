@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -88,7 +89,7 @@ func (p Public) grouped(method string, m Estimator) (draft, error) {
 		return draft{}, err
 	}
 	return draft{
-		method: method, public: p, event: gaussians(all...), prepare: grouping{p, parts},
+		method: method, public: p, event: gaussians(all...), prepare: grouping{p, parts, &sync.Pool{New: func() any { return new(subset) }}},
 		outcome: func(r *Release) (*Release, error) { return p.groupsAgain(parts, r) },
 		summary: p.aboutGroups(parts), drawn: drawn, estimates: true, lowers: true, needsEnds: parts[0].needsEnds,
 	}, nil

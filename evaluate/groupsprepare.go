@@ -2,6 +2,8 @@ package evaluate
 
 import (
 	"context"
+	"slices"
+	"sync"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/dp/hook"
@@ -12,6 +14,13 @@ import (
 type grouping struct {
 	public Public
 	parts  []*Plan
+	memory *sync.Pool // of subsets
+}
+
+// subset is memory for the persons of one group in a part of the data.
+type subset struct {
+	data trajectory.Dataset
+	rho  [][]float64 // of their rows, by policy
 }
 
 // grouped are what is kept of the persons of all groups.
@@ -40,29 +49,37 @@ func (g grouping) part(d *trajectory.Dataset, rho [][]float64, alone bool) (any,
 		if out.persons[i] = int64(len(persons[i])); len(persons[i]) == 0 {
 			continue
 		}
-		some := d.Take(persons[i])
-		if out.of[i], err = part.prepare.part(some, taken(d, rho, persons[i], some.Rows()), alone); err != nil {
+		some := g.memory.Get().(*subset)
+		some.take(d, rho, persons[i])
+		if out.of[i], err = part.prepare.part(&some.data, some.rho, alone); err != nil {
 			return nil, err
+		}
+		if !alone { // else it may be kept
+			g.memory.Put(some)
 		}
 	}
 	return out, nil
 }
 
-// taken are the ratios of the rows of some persons, so many.
-func taken(d *trajectory.Dataset, rho [][]float64, persons []int, rows int) (out [][]float64) {
-	for _, of := range rho {
+// take writes some persons and the ratios of their rows, where these are known, over what m holds.
+func (m *subset) take(d *trajectory.Dataset, rho [][]float64, persons []int) {
+	m.data = *d.Take(persons, &m.data)
+	old := m.rho
+	m.rho = nil
+	for i, of := range rho {
 		var some []float64
 		if of != nil {
-			some = make([]float64, 0, rows)
-		}
-		for _, p := range persons {
-			if of != nil {
+			some = make([]float64, 0)
+			if i < len(old) && old[i] != nil {
+				some = old[i][:0]
+			}
+			some = slices.Grow(some, m.data.Rows())
+			for _, p := range persons {
 				some = append(some, of[d.EpisodeStart[d.PersonStart[p]]:d.EpisodeStart[d.PersonStart[p+1]]]...)
 			}
 		}
-		out = append(out, some)
+		m.rho = append(m.rho, some)
 	}
-	return out
 }
 
 func (g grouping) join(all, next any) any {

@@ -92,7 +92,7 @@ func guarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public) prep
 			m.public = p
 		}
 	}
-	m.run = of.run(p, func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error) {
+	m.run = of.run(p, func(rows *value.Samples, xz []scalar.Numbers, src *noise.Source) (*Release, error) {
 		return paidFor(g.Run(rows, xz[0], xz[1], src))
 	})
 	return m.preparation()
@@ -100,8 +100,8 @@ func guarded(g scalar.Filled, of vouched, baseline *paidBaseline, p Public) prep
 
 // run makes a release of what persons add, after the probabilities of logged actions are estimated, if
 // they are.
-func (of vouched) run(p Public, release func(rows *value.Samples, xz [][]float64, src *noise.Source) (*Release, error)) func([][]float64, *value.Samples) (draw, error) {
-	return func(xz [][]float64, rows *value.Samples) (draw, error) {
+func (of vouched) run(p Public, release func(rows *value.Samples, xz []scalar.Numbers, src *noise.Source) (*Release, error)) func([]scalar.Numbers, *value.Samples) (draw, error) {
+	return func(xz []scalar.Numbers, rows *value.Samples) (draw, error) {
 		return func(_ context.Context, src *noise.Source) (*Release, error) {
 			rows, xz, paid, err := p.estimated(of, rows, xz, src)
 			if err != nil {

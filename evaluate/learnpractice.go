@@ -9,6 +9,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
+	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
 const (
@@ -38,13 +39,7 @@ func (c contributions) practised(b *scalar.Bounds, src *noise.Source) (*scalar.E
 	if at := c.practice; at > 0 {
 		return b.Run(c.xz[at], c.xz[at+1], src)
 	}
-	x, z := make([]float64, len(c.xz[0])), make([]float64, len(c.xz[0]))
-	for walk, at := c.rows.Walk(), 0; at < len(x); {
-		part, _ := walk.Of(at)
-		end := at + part[0].Persons()
-		scalar.Unlike(x[at:end], z[at:end], part[0])
-		at = end
-	}
+	x, z := eachPart(c.rows, func(x, z []float64, part []*value.Sample) { scalar.Unlike(x, z, part[0]) })
 	return b.Run(x, z, src)
 }
 

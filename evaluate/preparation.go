@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
 	"github.com/discreet-rl/discreet/internal/rl/value"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -104,14 +105,14 @@ type byPerson struct {
 	moves bool
 	// coordinates of the largest sum; 0 if another check bounds it.
 	coordinates int
-	run         func(numbers [][]float64, rows *value.Samples) (draw, error)
+	run         func(numbers []scalar.Numbers, rows *value.Samples) (draw, error)
 	// built is the most bytes that run keeps beside, of so many persons and rows; nil if none.
 	built func(persons, rows int64) int64
 }
 
 // people are what is kept of persons, part by part.
 type people struct {
-	numbers [][][]float64 // by number, by part
+	numbers []scalar.Numbers
 	rows    []*value.Part
 }
 
@@ -127,8 +128,8 @@ func (m byPerson) preparation() preparation {
 
 // size is how many bytes are kept.
 func (m byPerson) size(of people) (n int64) {
-	for _, x := range slices.Concat(of.numbers...) {
-		n += 8 * int64(len(x))
+	for _, x := range of.numbers {
+		n += 8 * int64(x.Persons())
 	}
 	persons, rows := int64(0), int64(0)
 	for _, part := range of.rows {
@@ -174,12 +175,12 @@ func (m byPerson) look(d *trajectory.Dataset, rho [][]float64, alone bool) (peop
 	if len(part) > 1 {
 		value.ShareReturns(part)
 	}
-	kept := people{numbers: make([][][]float64, m.numbers)}
+	kept := people{numbers: make([]scalar.Numbers, m.numbers)}
 	if m.each != nil {
 		numbers := make([][]float64, m.numbers)
 		for i := range numbers {
 			numbers[i] = make([]float64, d.Persons())
-			kept.numbers[i] = [][]float64{numbers[i]}
+			kept.numbers[i] = scalar.Numbers{numbers[i]}
 		}
 		if err := m.each(numbers, part); err != nil {
 			return people{}, err
@@ -206,23 +207,15 @@ func (m byPerson) ready(all people) (draw, error) {
 		return nil, err
 	}
 	persons := rows.Persons()
-	numbers := make([][]float64, m.numbers)
-	for i, parts := range all.numbers {
-		n := 0
-		for _, x := range parts {
-			n += len(x)
-		}
-		persons, numbers[i] = n, make([]float64, 0, n)
-		for j, x := range parts {
-			numbers[i], parts[j] = append(numbers[i], x...), nil
-		}
+	if m.numbers > 0 {
+		persons = all.numbers[0].Persons()
 	}
 	if m.coordinates > 0 {
 		if err := checkCapacity(persons, m.coordinates); err != nil {
 			return nil, err
 		}
 	}
-	return m.run(numbers, rows)
+	return m.run(all.numbers, rows)
 }
 
 // samples are those of every policy.

@@ -264,9 +264,9 @@ func (t *Targets) fromValues(q quantity) []int {
 // contributions are what every person adds to the value of each policy.
 type contributions struct {
 	targets *Targets
-	xz      [][]float64    // x and z of every policy, and then of some contrasts
-	apart   map[int]int    // the place of x, by answer, of contrasts that are not anchored
-	rows    *value.Samples // for those that are
+	xz      []scalar.Numbers // x and z of every policy, and then of some contrasts
+	apart   map[int]int      // the place of x, by answer, of contrasts that are not anchored
+	rows    *value.Samples   // for those that are
 	// practice is the place of how often the first policy does otherwise than was done; 0 where it is not kept.
 	practice int
 }
@@ -315,27 +315,33 @@ func (c contributions) differ(x, z []float64, part []*value.Sample, q quantity, 
 }
 
 // from is what everybody adds to a quantity where outcomes are shares of a span.
-func (c contributions) from(i int, q quantity, s scalar.Span) (x, z []float64) {
+func (c contributions) from(i int, q quantity, s scalar.Span) (x, z scalar.Numbers) {
 	if at, ok := c.apart[i]; ok && s == scalar.Full {
 		return c.xz[at], c.xz[at+1]
 	}
 	if q.apart == nil {
 		return c.combined(q.of, s)
 	}
-	x, z = make([]float64, len(c.xz[0])), make([]float64, len(c.xz[0]))
-	for walk, at := c.rows.Walk(), 0; at < len(x); {
-		part, _ := walk.Of(at)
-		end := at + part[0].Persons()
-		if err := c.differ(x[at:end], z[at:end], part, q, s); err != nil {
+	return eachPart(c.rows, func(x, z []float64, part []*value.Sample) {
+		if err := c.differ(x, z, part, q, s); err != nil {
 			panic(err) // the policies were bound to these columns
 		}
-		at = end
+	})
+}
+
+// eachPart is what everybody adds, written part by part.
+func eachPart(rows *value.Samples, write func(x, z []float64, part []*value.Sample)) (x, z scalar.Numbers) {
+	for walk, at := rows.Walk(), 0; at < rows.Persons(); {
+		part, _ := walk.Of(at)
+		n := part[0].Persons()
+		x, z, at = append(x, make([]float64, n)), append(z, make([]float64, n)), at+n
+		write(x[len(x)-1], z[len(z)-1], part)
 	}
 	return x, z
 }
 
 // combined is what everybody adds to the values of policies together.
-func (c contributions) combined(of []term, s scalar.Span) (x, z []float64) {
+func (c contributions) combined(of []term, s scalar.Span) (x, z scalar.Numbers) {
 	terms := make([]scalar.Term, len(of))
 	for i, t := range of {
 		x, z = c.xz[2*t.policy], c.xz[2*t.policy+1]
@@ -345,15 +351,14 @@ func (c contributions) combined(of []term, s scalar.Span) (x, z []float64) {
 		terms[i] = scalar.Term{X: x, Z: z, Times: t.times}
 	}
 	if len(of) > 1 {
-		x, z = make([]float64, len(x)), make([]float64, len(x))
-		scalar.Combine(x, z, terms...)
+		return scalar.Combine(terms...)
 	}
 	return x, z
 }
 
 // estimate draws the noise of the i-th quantity.
 func (c contributions) estimate(i int, q quantity, src *noise.Source) (*scalar.Estimate, error) {
-	var level [2][]float64
+	var level [2]scalar.Numbers
 	if q.anchor > 0 {
 		mean := slices.Clone(q.of)
 		for k := range mean {
@@ -361,5 +366,5 @@ func (c contributions) estimate(i int, q quantity, src *noise.Source) (*scalar.E
 		}
 		level[0], level[1] = c.combined(mean, scalar.Full)
 	}
-	return q.bounds.RunFrom(level, func(s scalar.Span) (x, z []float64) { return c.from(i, q, s) }, src)
+	return q.bounds.RunFrom(level, func(s scalar.Span) (x, z scalar.Numbers) { return c.from(i, q, s) }, src)
 }

@@ -31,20 +31,20 @@ const (
 	programBytes  = 36e6
 	nameBytes     = 8.  // of a person, whatever is kept
 	estimateBytes = 9.5 // of a row, to estimate probabilities of logged actions
-	columnBytes   = 8.  // of a row, of a further observation with many values
+	columnBytes   = 10. // of a row, of a further observation with many values
 	fewBytes      = 2.  // of a row, below which none is kept
 )
 
 // keptBytes are those of a person, for each policy, and of a row, by method. A method that is not among
 // them, such as one's own, is taken for dp-learn, which keeps most.
 var keptBytes = map[string][2]float64{
-	"dp-is": {53, .2}, "dp-pdis": {56.5, .2}, "dp-wis": {54, .2}, "dp-dr": {66.5, 2.4}, "dp-distribution": {28.5, 2.4},
-	"dp-fqe": {74.5, 5.4}, "dp-refine": {29, 3}, "dp-lsw": {6.5, .8}, "dp-lsl": {8, .4}, "dp-experiment": {134, 0}, "dp-survival": {172, 0},
-	"dp-learn": {153.5, 4.2},
+	"dp-is": {22, .2}, "dp-pdis": {22, .2}, "dp-wis": {22, .2}, "dp-dr": {33.5, 2.4}, "dp-distribution": {17.5, 2.4},
+	"dp-fqe": {38, 6.2}, "dp-refine": {17.5, 2.8}, "dp-lsw": {6.5, .8}, "dp-lsl": {8, .4}, "dp-experiment": {134, 0}, "dp-survival": {172, 0},
+	"dp-learn": {109, 4.8},
 }
 
 // allBytes are those of methods that hold all rows.
-var allBytes = [2]float64{192, 108.6}
+var allBytes = [2]float64{180, 108.6}
 
 // MemoryOf says how much memory an evaluation of so many rows takes.
 func MemoryOf(c config.Config, plan *evaluate.Plan, rows int64) (Memory, error) {

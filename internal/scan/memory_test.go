@@ -22,11 +22,11 @@ func TestMemoryIsThatMeasured(t *testing.T) {
 		want         float64
 		kept         string
 	}{
-		{"dp-wis", "", 244200, 51, scan.Numbers}, {"dp-wis", "", 10012200, 576, scan.Numbers}, {"dp-pdis", "", 1001220, 97, scan.Numbers},
-		{"dp-dr", tabular, 1001220, 131, scan.PackedRows}, {"dp-distribution", "", 244200, 64, scan.PackedRows},
-		{"dp-fqe", tabular, 10012200, 731, scan.PackedRows}, {"dp-refine", tabular, 1001220, 99, scan.PackedRows},
-		{"dp-refine", "features: {kind: fourier, order: 3, names: [obs_state, obs_x], low: [0, 0], high: [39, 1]}\n", 244200, 156, scan.PackedRows},
-		{"gpope", tabular, 10012200, 2852, scan.AllRows},
+		{"dp-wis", "", 244200, 43, scan.Numbers}, {"dp-wis", "", 10012200, 256, scan.Numbers}, {"dp-pdis", "", 1001220, 61, scan.Numbers},
+		{"dp-dr", tabular, 1001220, 101, scan.PackedRows}, {"dp-distribution", "", 244200, 60, scan.PackedRows},
+		{"dp-fqe", tabular, 10012200, 416, scan.PackedRows}, {"dp-refine", tabular, 1001220, 90, scan.PackedRows},
+		{"dp-refine", "features: {kind: fourier, order: 3, names: [obs_state, obs_x], low: [0, 0], high: [39, 1]}\n", 244200, 180, scan.PackedRows},
+		{"gpope", tabular, 10012200, 2722, scan.AllRows},
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "ask.yaml")

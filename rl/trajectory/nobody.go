@@ -24,9 +24,12 @@ func none[T any](column []T) []T {
 }
 
 // Take is a dataset of the persons with these numbers, in this order, with all that d
-// says of them.
-func (d *Dataset) Take(persons []int) *Dataset {
-	out := d.Nobody()
+// says of them. It may write over memory, if any is given.
+func (d *Dataset) Take(persons []int, memory ...*Dataset) *Dataset {
+	out, old := d.Nobody(), Dataset{}
+	if len(memory) > 0 {
+		old = *memory[0]
+	}
 	w := len(d.Columns)
 	if d.Final != nil {
 		out.Final, out.HasFinal = []float64{}, []bool{}
@@ -36,9 +39,10 @@ func (d *Dataset) Take(persons []int) *Dataset {
 		episodes += d.PersonStart[p+1] - d.PersonStart[p]
 		rows += d.EpisodeStart[d.PersonStart[p+1]] - d.EpisodeStart[d.PersonStart[p]]
 	}
-	out.PersonStart, out.EpisodeStart = slices.Grow(out.PersonStart, len(persons)), slices.Grow(out.EpisodeStart, episodes)
-	out.Obs, out.Action, out.Reward = with(out.Obs, rows*w), with(out.Action, rows), with(out.Reward, rows)
-	out.BehaviorProb, out.Terminated = with(out.BehaviorProb, rows), with(out.Terminated, episodes)
+	out.PersonStart = append(with(out.PersonStart, old.PersonStart, len(persons)+1)[:0], 0)
+	out.EpisodeStart = append(with(out.EpisodeStart, old.EpisodeStart, episodes+1)[:0], 0)
+	out.Obs, out.Action, out.Reward = with(out.Obs, old.Obs, rows*w), with(out.Action, old.Action, rows), with(out.Reward, old.Reward, rows)
+	out.BehaviorProb, out.Terminated = with(out.BehaviorProb, old.BehaviorProb, rows), with(out.Terminated, old.Terminated, episodes)
 	for _, p := range persons {
 		e, f := d.PersonStart[p], d.PersonStart[p+1]
 		lo, hi := d.EpisodeStart[e], d.EpisodeStart[f]
@@ -67,12 +71,15 @@ func (d *Dataset) Take(persons []int) *Dataset {
 	return out
 }
 
-// with is a column with room for n values, nil if there is no such column.
-func with[T any](column []T, n int) []T {
-	if column == nil {
+// with is a column with room for n values, in memory if that has it; nil if there is no such column.
+func with[T any](column, memory []T, n int) []T {
+	switch {
+	case column == nil:
 		return nil
+	case cap(memory) < max(n, 1):
+		return slices.Grow(column, n)
 	}
-	return slices.Grow(column, n)
+	return memory[:0]
 }
 
 // more adds a part of a column, if there is such a column.

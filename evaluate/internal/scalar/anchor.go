@@ -28,7 +28,7 @@ const anchorSteps = 256
 // measured from anywhere: from where they are worth on average the sampling error of the weights
 // is least. level is what everybody adds to the mean of both policies, from which the
 // anchor is paid for, and from says what everybody adds where outcomes are shares of a span.
-func (b Bounds) RunFrom(level [2][]float64, from func(Span) (x, z []float64), src *noise.Source) (*Estimate, error) {
+func (b Bounds) RunFrom(level [2]Numbers, from func(Span) (x, z Numbers), src *noise.Source) (*Estimate, error) {
 	if b.Noise.Anchor == 0 {
 		x, z := from(Full)
 		return b.Run(x, z, src)
@@ -68,12 +68,12 @@ func spanOf(anchor float64) Span {
 }
 
 // roundOf pays for sums with a small part of the budget.
-func (b Bounds) roundOf(multiplier float64, x, z []float64, src *noise.Source) (mechanism.NoisyPair, error) {
+func (b Bounds) roundOf(multiplier float64, x, z Numbers, src *noise.Source) (mechanism.NoisyPair, error) {
 	m, err := mechanism.NewPair(b.Caps.At(0).Max, multiplier, b.Public.Adjacency, b.Public.Noise)
 	if err != nil {
 		return mechanism.NoisyPair{}, err
 	}
-	return mechanism.Total(m, len(x), func(p int) error { return m.Add(x[p], z[p]) }, src)
+	return added(m, x, z, src)
 }
 
 // gains tells whether the interval is expected to be narrower at the anchor than at the middle:
@@ -125,12 +125,14 @@ func (b Bounds) anchored(e *Estimate) (Bounds, error) {
 }
 
 // Measured writes x and z again with outcomes as shares of a span.
-func (s Span) Measured(x, z []float64) (mx, mz []float64) {
-	mx, mz = make([]float64, len(x)), make([]float64, len(z))
-	for i := range x {
-		w := x[i] + z[i]
-		mx[i] = max((x[i]-s.Min*w)/s.Width(), 0)
-		mz[i] = max(w-mx[i], 0)
+func (s Span) Measured(x, z Numbers) (mx, mz Numbers) {
+	mx, mz = x.zeros(), z.zeros()
+	for i, part := range x {
+		for j, v := range part {
+			w := v + z[i][j]
+			mx[i][j] = max((v-s.Min*w)/s.Width(), 0)
+			mz[i][j] = max(w-mx[i][j], 0)
+		}
 	}
 	return mx, mz
 }

@@ -44,15 +44,13 @@ func TestAnchorsNarrowRareOutcomes(t *testing.T) {
 	held, width, wide := 0, 0.0, 0.0
 	for seed := range uint64(draws) {
 		xa, za, xb, zb := trialOf(rng, persons, 0.03, 0.02)
-		from := func(s Span) (p, q []float64) {
-			p, q = make([]float64, persons), make([]float64, persons)
-			ma, na := s.Measured(xa, za)
-			mb, nb := s.Measured(xb, zb)
-			Combine(p, q, Term{ma, na, 1}, Term{mb, nb, -1})
-			return p, q
+		from := func(s Span) (p, q Numbers) {
+			ma, na := s.Measured(Numbers{xa}, Numbers{za})
+			mb, nb := s.Measured(Numbers{xb}, Numbers{zb})
+			return Combine(Term{ma, na, 1}, Term{mb, nb, -1})
 		}
-		level := [2][]float64{make([]float64, persons), make([]float64, persons)}
-		Combine(level[0], level[1], Term{xa, za, 1}, Term{xb, zb, 1})
+		var level [2]Numbers
+		level[0], level[1] = Combine(Term{Numbers{xa}, Numbers{za}, 1}, Term{Numbers{xb}, Numbers{zb}, 1})
 		e, err := b.RunFrom(level, from, noise.NewSeeded(seed))
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package scalar
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -107,14 +108,14 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 	}
 	return map[string]func(bool, *noise.Source) float64{
 		"histogram": func(neighbour bool, src *noise.Source) float64 {
-			c, _, err := mean.clipper(n).count(numbers(pick(neighbour, 0.5, 1e9)), n, src)
+			c, _, err := mean.clipper(n).count(slices.Values(numbers(pick(neighbour, 0.5, 1e9))), n, src)
 			must(err)
 			return c[0] - c[ClipSteps]
 		},
 		"estimate": func(neighbour bool, src *noise.Source) float64 {
 			w := mean
 			w.Noise.Clip, w.Noise.Weights = 0, 0
-			r, err := w.Run(numbers(pick(neighbour, -1e9, 1e9)), weights(0.5), n, src)
+			r, err := w.Run(Numbers{numbers(pick(neighbour, -1e9, 1e9))}, Numbers{weights(0.5)}, n, src)
 			must(err)
 			return r.Value
 		},
@@ -129,12 +130,19 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 			return g.Action[0]
 		},
 		"mean weight": func(neighbour bool, src *noise.Source) float64 {
-			o, err := overlap{public: p, cap: 1, noise: all}.release(weights(pick(neighbour, -1e9, 1e9)), func(int) bool { return false }, src)
+			o, err := overlap{public: p, cap: 1, noise: all}.release(cutAbove(math.Inf(1), slices.Values(weights(pick(neighbour, -1e9, 1e9)))), src)
 			must(err)
 			return o.MeanWeight
 		},
 		"clipped share": func(neighbour bool, src *noise.Source) float64 {
-			o, err := overlap{public: p, cap: 1, noise: all}.release(weights(0.5), func(i int) bool { return i%2 == 1 || i == 0 && neighbour }, src)
+			persons := func(yield func(float64, bool) bool) {
+				for i, w := range weights(0.5) {
+					if !yield(w, i%2 == 1 || i == 0 && neighbour) {
+						return
+					}
+				}
+			}
+			o, err := overlap{public: p, cap: 1, noise: all}.release(persons, src)
 			must(err)
 			return o.ClippedShare
 		},
@@ -150,7 +158,7 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 			b := Bounds{Public: p, Range: p.Returns, Caps: ClipRanges{Above: 3}, Noise: Stages{Main: multiplier}}
 			x, z := weights(0.5), weights(0.5)
 			x[0], z[0] = pick(neighbour, 0, 1e9), pick(neighbour, 1e9, 0)
-			r, err := b.Run(x, z, src)
+			r, err := b.Run(Numbers{x}, Numbers{z}, src)
 			must(err)
 			return r.Value
 		},
@@ -223,7 +231,7 @@ func TestAuditOfAWholeScalarRelease(t *testing.T) {
 				case adjacency == dp.ReplaceOne:
 					x = append(x, -1e9)
 				}
-				r, err := w.Run(x, make([]float64, len(x)), n, src)
+				r, err := w.Run(Numbers{x}, Numbers{make([]float64, len(x))}, n, src)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -175,16 +175,12 @@ func (b Bounds) pair(cap float64) (*mechanism.Pair, error) {
 }
 
 // Run makes the releases in the order of the event.
-func (b Bounds) Run(x, z []float64, src *noise.Source) (*Estimate, error) {
-	weight := make([]float64, len(x))
-	for i := range weight {
-		weight[i] = x[i] + z[i]
-	}
+func (b Bounds) Run(x, z Numbers, src *noise.Source) (*Estimate, error) {
 	cap := b.Caps.At(0).Max
 	var chosen *float64
 	if b.Noise.Clip != 0 {
 		c := clipper{multiplier: b.Noise.Clip, adjacency: b.Public.Adjacency, kind: b.Public.Noise, persons: b.Public.Persons}
-		counts, sd, err := c.count(weight, b.Caps, src)
+		counts, sd, err := c.count(weights(x, z), b.Caps, src)
 		if err != nil {
 			return nil, err
 		}
@@ -204,7 +200,7 @@ func (b Bounds) Run(x, z []float64, src *noise.Source) (*Estimate, error) {
 	var diagnostics *Overlap
 	if b.Noise.Weights != 0 {
 		var err error
-		if diagnostics, err = b.diagnostics().release(weight, func(i int) bool { return !(weight[i] <= cap) }, src); err != nil {
+		if diagnostics, err = b.diagnostics().release(cutAbove(cap, weights(x, z)), src); err != nil {
 			return nil, err
 		}
 	}
@@ -212,7 +208,7 @@ func (b Bounds) Run(x, z []float64, src *noise.Source) (*Estimate, error) {
 	if err != nil {
 		return nil, err
 	}
-	noisy, err := mechanism.Total(m, len(x), func(p int) error { return m.Add(x[p], z[p]) }, src)
+	noisy, err := added(m, x, z, src)
 	if err != nil {
 		return nil, err
 	}

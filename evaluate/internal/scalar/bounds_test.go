@@ -202,7 +202,7 @@ func TestCapIsChosenForTheNarrowestInterval(t *testing.T) {
 	}
 	src := noise.NewSeeded(1)
 	for range 20 {
-		e, err := b.Run(x, z, src)
+		e, err := b.Run(Numbers{x}, Numbers{z}, src)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -256,7 +256,7 @@ func TestMissingMassIsWithinItsError(t *testing.T) {
 							x[i], z[i] = 1.5, 0.5
 						}
 					}
-					e, err := b.Run(x, z, src)
+					e, err := b.Run(Numbers{x}, Numbers{z}, src)
 					if err != nil {
 						t.Fatal(err)
 					}

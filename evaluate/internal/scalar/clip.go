@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"iter"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -87,7 +88,7 @@ type choice struct {
 }
 
 // choose pays for the histogram and picks the range.
-func (c clipper) choose(x []float64, n ClipRanges, src *noise.Source) (choice, error) {
+func (c clipper) choose(x iter.Seq[float64], n ClipRanges, src *noise.Source) (choice, error) {
 	counts, sd, err := c.count(x, n, src)
 	if err != nil {
 		return choice{}, err
@@ -97,13 +98,18 @@ func (c clipper) choose(x []float64, n ClipRanges, src *noise.Source) (choice, e
 
 // count releases how many persons have their number in which shell, and the
 // standard deviation of the noise in each count. Nothing else of x is looked at.
-func (c clipper) count(x []float64, n ClipRanges, src *noise.Source) (counts []float64, sd float64, err error) {
+func (c clipper) count(x iter.Seq[float64], n ClipRanges, src *noise.Source) (counts []float64, sd float64, err error) {
 	h, err := mechanism.NewHistogram(n.Steps+1, c.multiplier, c.adjacency, c.kind)
 	if err != nil {
 		return nil, 0, err
 	}
 	ranges := n.ranges()
-	counts, err = mechanism.Total(h, len(x), func(p int) error { return h.Add(innermost(ranges, x[p])) }, src)
+	for v := range x {
+		if err := h.Add(innermost(ranges, v)); err != nil {
+			return nil, 0, err
+		}
+	}
+	counts, _, err = h.Release(src)
 	return counts, h.SD(), err
 }
 

@@ -34,8 +34,8 @@ func TestContrastBoundsTheDifference(t *testing.T) {
 			shares[2*k], shares[2*k+1] = make([]float64, len(each)), make([]float64, len(each))
 			steps.Contributions(shares[2*k], shares[2*k+1], s)
 		}
-		x, z := make([]float64, len(chances)), make([]float64, len(chances))
-		Combine(x, z, Term{shares[0], shares[1], 1}, Term{shares[2], shares[3], -1})
+		gained, missed := Combine(Term{Numbers{shares[0]}, Numbers{shares[1]}, 1}, Term{Numbers{shares[2]}, Numbers{shares[3]}, -1})
+		x, z := gained[0], missed[0]
 		worth := p.value(0, p.horizon) - other.value(0, p.horizon)
 		width := steps.Range().Width()
 		for _, cap := range []float64{math.Inf(1), 1, 0.4} {
@@ -128,13 +128,16 @@ func TestDifferencesOfWeightsBoundTheDifference(t *testing.T) {
 // TestAlikePoliciesCancel: a policy against itself adds the same to both sides, and
 // with weights of 1 nobody differs from anybody.
 func TestAlikePoliciesCancel(t *testing.T) {
-	x, z := []float64{0.2, 1, 0}, []float64{0.8, 0, 1}
-	p, q := make([]float64, 3), make([]float64, 3)
-	Combine(p, q, Term{x, z, 1}, Term{x, z, -1})
-	for i := range p {
-		if p[i] != 0.5 || q[i] != 0.5 {
-			t.Errorf("person %d adds %v and %v; want .5 and .5", i, p[i], q[i])
+	x, z := Numbers{{0.2, 1}, {0}}, Numbers{{0.8, 0}, {1}}
+	n := 0
+	for p, q := range Pairs(Combine(Term{x, z, 1}, Term{x, z, -1})) {
+		if p != 0.5 || q != 0.5 {
+			t.Errorf("person %d adds %v and %v; want .5 and .5", n, p, q)
 		}
+		n++
+	}
+	if n != 3 {
+		t.Errorf("%d persons of 3", n)
 	}
 }
 
@@ -158,7 +161,7 @@ func TestJointIntervalsAreWider(t *testing.T) {
 	}
 	width := func(answers int) float64 {
 		b := Bounds{Public: public, Range: public.Returns, Caps: ClipRanges{Above: 1}, Noise: Stages{Main: 1}, Answers: answers}
-		e, err := b.Run(x, z, noise.NewSeeded(1))
+		e, err := b.Run(Numbers{x}, Numbers{z}, noise.NewSeeded(1))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,13 +179,12 @@ func TestACombinationIsOfItsTerms(t *testing.T) {
 		shares, terms := []float64{0.125, 0.75, 0.5}, []Term(nil)
 		value, low, width := 0.0, 0.0, 0.0
 		for i, c := range times {
-			terms = append(terms, Term{X: shares[i : i+1], Z: []float64{1 - shares[i]}, Times: c})
+			terms = append(terms, Term{X: Numbers{shares[i : i+1]}, Z: Numbers{{1 - shares[i]}}, Times: c})
 			value, low, width = value+c*shares[i], low+min(c, 0), width+max(c, -c)
 		}
-		p, q := []float64{7}, []float64{7}
-		Combine(p, q, terms...)
-		if want := (value - low) / width; math.Abs(p[0]-want) > 1e-15 || math.Abs(q[0]-(1-want)) > 1e-15 {
-			t.Errorf("%v: %v and %v; want %v and %v", times, p[0], q[0], want, 1-want)
+		p, q := Combine(terms...)
+		if want := (value - low) / width; math.Abs(p[0][0]-want) > 1e-15 || math.Abs(q[0][0]-(1-want)) > 1e-15 {
+			t.Errorf("%v: %v and %v; want %v and %v", times, p, q, want, 1-want)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package scalar
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/facts"
@@ -47,13 +48,13 @@ func Around(p facts.Public, cap, centre float64) ClipRanges {
 
 // Run makes the releases in the order of the event: the baseline where it is paid
 // for, then those of the mean.
-func (d DR) Run(s value.Persons, weight []float64, src *noise.Source) (*Estimate, error) {
+func (d DR) Run(s value.Persons, weight Numbers, src *noise.Source) (*Estimate, error) {
 	return d.Baseline.run(s, src, func(g *Guess) (*Estimate, error) {
-		x := make([]float64, len(weight))
+		x, weight := make([]float64, s.Persons()), slices.Concat(weight...)
 		if err := g.contributions(x, s); err != nil {
 			return nil, err
 		}
-		return d.Mean.Run(x, weight, Around(d.Public, d.Cap, g.Overall), src)
+		return d.Mean.Run(Numbers{x}, Numbers{weight}, Around(d.Public, d.Cap, g.Overall), src)
 	})
 }
 
@@ -77,7 +78,7 @@ type Filled struct {
 
 // Run makes the releases in the order of the event: the baseline where it is paid for,
 // then those of the bounds.
-func (d Filled) Run(s value.Persons, x, z []float64, src *noise.Source) (*Estimate, error) {
+func (d Filled) Run(s value.Persons, x, z Numbers, src *noise.Source) (*Estimate, error) {
 	if d.Baseline == nil {
 		return d.Bounds.Run(x, z, src)
 	}

@@ -35,7 +35,7 @@ func TestFilledIsDoublyRobust(t *testing.T) {
 		}
 		g := &Guess{Overall: c.baseline}
 		d := Filled{Bounds{Public: p, Range: p.Returns, Caps: ClipRanges{Above: 2}, Noise: Stages{Main: 4}}, &Baseline{Kind: BaselinePublic, Guess: g}}
-		e, err := d.Run(nil, x, z, src)
+		e, err := d.Run(nil, Numbers{x}, Numbers{z}, src)
 		if err != nil {
 			t.Fatal(err)
 		}

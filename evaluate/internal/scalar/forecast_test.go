@@ -103,7 +103,7 @@ func TestForeseenWidthsAreReleased(t *testing.T) {
 						}
 						x[i], z[i] = w*g, w*(1-g)
 					}
-					e, err := b.Run(x, z, src)
+					e, err := b.Run(Numbers{x}, Numbers{z}, src)
 					if err != nil {
 						t.Fatal(err)
 					}

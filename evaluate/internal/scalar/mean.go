@@ -73,19 +73,25 @@ func expectedOffset(g facts.Range, centre float64) float64 {
 
 // Run makes the releases from the clip onward: x holds every person's number and
 // weight their importance weight; n are the ranges to choose from.
-func (w Mean) Run(x, weight []float64, n ClipRanges, src *noise.Source) (*Estimate, error) {
+func (w Mean) Run(x, weight Numbers, n ClipRanges, src *noise.Source) (*Estimate, error) {
 	clip := choice{clip: n.At(0)}
 	if w.Noise.Clip != 0 {
 		var err error
-		if clip, err = w.clipper(n).choose(x, n, src); err != nil {
+		if clip, err = w.clipper(n).choose(x.all(), n, src); err != nil {
 			return nil, err
 		}
 	}
 	var diagnostics *Overlap
 	if w.Noise.Weights != 0 {
-		cut := func(i int) bool { return !(x[i] >= clip.clip.Min && x[i] <= clip.clip.Max) }
+		cut := func(yield func(weight float64, cut bool) bool) {
+			for x, weight := range Pairs(x, weight) {
+				if !yield(weight, !(x >= clip.clip.Min && x <= clip.clip.Max)) {
+					return
+				}
+			}
+		}
 		var err error
-		if diagnostics, err = (overlap{public: w.Public, cap: w.Cap, noise: w.Noise}).release(weight, cut, src); err != nil {
+		if diagnostics, err = (overlap{public: w.Public, cap: w.Cap, noise: w.Noise}).release(cut, src); err != nil {
 			return nil, err
 		}
 	}
@@ -93,7 +99,12 @@ func (w Mean) Run(x, weight []float64, n ClipRanges, src *noise.Source) (*Estima
 	if err != nil {
 		return nil, err
 	}
-	noisy, err := mechanism.Total(m, len(x), func(p int) error { return m.Add(x[p]) }, src)
+	for x := range x.all() {
+		if err := m.Add(x); err != nil {
+			return nil, err
+		}
+	}
+	noisy, _, err := m.Release(src)
 	if err != nil {
 		return nil, err
 	}

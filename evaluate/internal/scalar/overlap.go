@@ -2,6 +2,7 @@ package scalar
 
 import (
 	"fmt"
+	"iter"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -28,8 +29,8 @@ type overlap struct {
 	noise  Stages
 }
 
-// release draws the noise: cut tells whether the clip cuts a person.
-func (o overlap) release(weight []float64, cut func(person int) bool, src *noise.Source) (*Overlap, error) {
+// release draws the noise: persons are their weights, and whether the clip cuts them.
+func (o overlap) release(persons iter.Seq2[float64, bool], src *noise.Source) (*Overlap, error) {
 	m, err := o.moments()
 	if err != nil {
 		return nil, err
@@ -38,11 +39,11 @@ func (o overlap) release(weight []float64, cut func(person int) bool, src *noise
 	if err != nil {
 		return nil, err
 	}
-	for i, d := range weight {
-		if err := m.Add(d); err != nil {
+	for weight, cut := range persons {
+		if err := m.Add(weight); err != nil {
 			return nil, err
 		}
-		if err := count.Add([]float64{unit(cut(i))}); err != nil {
+		if err := count.Add([]float64{unit(cut)}); err != nil {
 			return nil, err
 		}
 	}

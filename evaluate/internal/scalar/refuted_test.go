@@ -36,7 +36,7 @@ func TestRightProbabilitiesAreNotRefuted(t *testing.T) {
 								x[i], z[i] = w/4, w*3/4
 							}
 						}
-						e, err := b.Run(x, z, src)
+						e, err := b.Run(Numbers{x}, Numbers{z}, src)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -81,7 +81,7 @@ func TestWrongProbabilitiesAreRefuted(t *testing.T) {
 						x[i], z[i] = 7, 1
 					}
 				}
-				e, err := b.Run(x, z, src)
+				e, err := b.Run(Numbers{x}, Numbers{z}, src)
 				if err != nil {
 					t.Fatal(err)
 				}

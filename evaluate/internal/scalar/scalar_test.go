@@ -50,7 +50,7 @@ func TestSamplingErrorHoldsNoNoise(t *testing.T) {
 	_, sum, _ := m.SD()
 	none, src := 0, noise.NewSeeded(8)
 	for range 40 {
-		e, err := w.Run(x, x, w.Ranges, src)
+		e, err := w.Run(Numbers{x}, Numbers{x}, w.Ranges, src)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -195,11 +195,11 @@ const downward = 1 - 0x1p-48
 // Term is what every person adds to the value of one policy, x and z as [Bounds] has them, and how
 // often that value counts in a combination: less than 0 times where it is subtracted.
 type Term struct {
-	X, Z  []float64
+	X, Z  Numbers
 	Times float64
 }
 
-// Combine writes what every person adds to a combination of policies' values, such as the
+// Combine is what every person adds to a combination of policies' values, such as the
 // difference J_A - J_B, of which
 //
 //	p = (x_A + z_B)/2,  q = (z_A + x_B)/2
@@ -209,21 +209,25 @@ type Term struct {
 // weight w, adds w/2 to each of p and q, whatever came of it: where weights are 1 it
 // cancels outcome for outcome. A person's weight p + q is the mean of the two
 // policies'. docs/proofs/contrasts.md has the proof.
-func Combine(p, q []float64, terms ...Term) {
-	clear(p)
-	clear(q)
+func Combine(terms ...Term) (p, q Numbers) {
+	p, q = terms[0].X.zeros(), terms[0].Z.zeros()
 	total := 0.0
 	for _, t := range terms {
-		times, x, z := t.Times, t.X, t.Z
-		if times < 0 {
-			times, x, z = -times, z, x
-		}
-		total += times
-		for i := range p {
-			p[i], q[i] = p[i]+times*x[i], q[i]+times*z[i]
-		}
+		total += math.Abs(t.Times)
 	}
 	for i := range p {
-		p[i], q[i] = p[i]/total, q[i]/total
+		for _, t := range terms {
+			times, x, z := t.Times, t.X[i], t.Z[i]
+			if times < 0 {
+				times, x, z = -times, z, x
+			}
+			for j := range p[i] {
+				p[i][j], q[i][j] = p[i][j]+times*x[j], q[i][j]+times*z[j]
+			}
+		}
+		for j := range p[i] {
+			p[i][j], q[i][j] = p[i][j]/total, q[i][j]/total
+		}
 	}
+	return p, q
 }

@@ -221,7 +221,7 @@ func compareLost(t *testing.T, p truthbench.Problem, n int, epsilon float64) {
 		c := newCourse(t, p, p.Draw(n, uint64(seed)))
 		raw := c.walk(1e15)
 		release := func(h *held, b scalar.Bounds) {
-			e, err := b.Run(raw.x, raw.z, src)
+			e, err := b.Run(scalar.Numbers{raw.x}, scalar.Numbers{raw.z}, src)
 			check(t, err)
 			tally(h, b.Caps.Above, e.Interval[0], e.Interval[1], e.Missing.Share)
 		}

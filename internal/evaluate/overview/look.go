@@ -105,7 +105,7 @@ func (w *Watch) Report() (r *Report, err error) {
 		l.propensities = nil
 	}
 	if len(w.weights) > 0 {
-		r.Weights = describe(w.weights[0], f.Cap, true)
+		r.Weights = w.weights[0].describe(f.Cap)
 		r.Weights.Uniform = f.Learned
 	}
 	if r.Outcome, err = w.Outcome(); err == nil {

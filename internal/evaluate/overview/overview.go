@@ -199,18 +199,22 @@ func bins(x []float64) []int {
 func returns(d *trajectory.Dataset, gamma float64) []float64 {
 	out := make([]float64, d.Episodes())
 	for e := range out {
-		sum, factor, lo := 0.0, 1.0, d.EpisodeStart[e]
-		for i, r := range d.Reward[lo:d.EpisodeStart[e+1]] {
-			sum += factor * r
-			if d.Discount != nil {
-				factor *= d.Discount[lo+i]
-			} else {
-				factor *= gamma
-			}
-		}
-		out[e] = sum
+		out[e] = returnOf(d, e, gamma)
 	}
 	return out
+}
+
+func returnOf(d *trajectory.Dataset, episode int, gamma float64) float64 {
+	sum, factor, lo := 0.0, 1.0, d.EpisodeStart[episode]
+	for i, r := range d.Reward[lo:d.EpisodeStart[episode+1]] {
+		sum += factor * r
+		if d.Discount != nil {
+			factor *= d.Discount[lo+i]
+		} else {
+			factor *= gamma
+		}
+	}
+	return sum
 }
 
 // Name is an action's number, and its word where it has one.
@@ -219,59 +223,4 @@ func (r *Report) Name(action int) string {
 		return strconv.Itoa(action)
 	}
 	return fmt.Sprintf("%d %s", action, r.Words[action])
-}
-
-// largestWeight keeps sums of squares of weights finite.
-const largestWeight = 1e140
-
-// weightsOf are the products of the ratios over each episode.
-func weightsOf(d *trajectory.Dataset, rho []float64) []float64 {
-	w := make([]float64, d.Episodes())
-	for e := range w {
-		weight := 1.0
-		for _, r := range rho[d.EpisodeStart[e]:d.EpisodeStart[e+1]] {
-			if weight *= r; weight > largestWeight {
-				weight = largestWeight
-			}
-		}
-		w[e] = weight
-	}
-	return w
-}
-
-// describe tells of the weights of episodes. Only with order does it tell of their median
-// and bins, for which they are sorted.
-func describe(parts [][]float64, largest float64, order bool) *Weights {
-	sum, squares, beyond, above := 0.0, 0.0, 0.0, 0
-	out, count := &Weights{Cap: largest}, 0
-	for _, w := range parts {
-		count += len(w)
-		for _, v := range w {
-			sum += v
-			squares += v * v
-			out.Max = max(out.Max, v)
-			if v == 0 {
-				out.Zero++
-			}
-			if largest > 0 && v > largest {
-				above++
-				beyond += v - largest
-			}
-		}
-	}
-	if order {
-		out.Spread = spread(slices.Concat(parts...))
-	}
-	n := float64(count)
-	if n > 0 {
-		out.Mean, out.BeyondShare = sum/n, float64(above)/n
-	}
-	if n > 1 {
-		out.StdErr = math.Sqrt(max(squares/n-out.Mean*out.Mean, 0) / (n - 1))
-	}
-	if squares > 0 {
-		out.EffectiveSize = sum * sum / squares
-		out.BeyondMass = beyond / sum
-	}
-	return out
 }

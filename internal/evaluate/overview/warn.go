@@ -88,7 +88,7 @@ func (w *Watch) cuts() []string {
 
 // overlap says what is wrong with the weights of a policy.
 func (w *Watch) overlap(policy int) []string {
-	of := describe(w.weights[policy], w.facts.Cap, false)
+	of := w.weights[policy].describe(w.facts.Cap)
 	if w.episodes == 0 {
 		return nil
 	}

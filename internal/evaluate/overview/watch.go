@@ -11,7 +11,7 @@ import (
 
 // Watch counts what a [Report] rests on, or its warnings alone. Data may come in
 // parts of whole persons, each of which is watched by itself and then added in order:
-// it keeps 8 bytes an episode, and for a report some more and up to 16 bytes a row.
+// for a report it keeps some bytes an episode and up to 16 a row.
 type Watch struct {
 	facts             Facts
 	persons, episodes int
@@ -19,7 +19,7 @@ type Watch struct {
 	unlisted          int // returns that are none of [Facts.Listed]
 	cut               int // episodes that were cut off
 
-	weights [][][]float64 // of episodes, by policy whose weights are known and by part
+	weights []weights     // of episodes, by policy whose weights are known
 	drawn   []*value.Part // actions and observations, where probabilities are estimated
 	studied []*value.Part // where outcomes are asked for
 	outcome *Outcome      // once it was asked for
@@ -52,8 +52,12 @@ func (w *Watch) add(d *trajectory.Dataset, rho [][]float64, keep func(*trajector
 		w.look.add(d, w.facts)
 	}
 	w.rewards += outside(d.Reward, w.facts.Reward)
-	if r := w.facts.Return; r != nil {
-		w.returns += outside(returns(d, w.facts.Gamma), rounded(r))
+	if r := rounded(w.facts.Return); r != nil {
+		for e := range d.Episodes() {
+			if g := returnOf(d, e, w.facts.Gamma); !(g >= r.Min && g <= r.Max) {
+				w.returns++
+			}
+		}
 	}
 	if w.facts.Listed != nil {
 		w.unlisted += unlisted(d, w.facts)
@@ -63,9 +67,9 @@ func (w *Watch) add(d *trajectory.Dataset, rho [][]float64, keep func(*trajector
 	}
 	for i, of := range rho {
 		if i == len(w.weights) {
-			w.weights = append(w.weights, nil)
+			w.weights = append(w.weights, weights{})
 		}
-		w.weights[i] = append(w.weights[i], weightsOf(d, of))
+		w.weights[i].add(d, of, w.facts.Cap, i == 0 && w.look != nil)
 	}
 	if d.Action == nil {
 		return
@@ -125,11 +129,11 @@ func (w *Watch) Merge(o *Watch) {
 	w.rewards += o.rewards
 	w.returns += o.returns
 	w.unlisted += o.unlisted
-	for i, of := range o.weights {
+	for i := range o.weights {
 		if i == len(w.weights) {
-			w.weights = append(w.weights, nil)
+			w.weights = append(w.weights, weights{})
 		}
-		w.weights[i] = append(w.weights[i], of...)
+		w.weights[i].merge(&o.weights[i])
 	}
 	w.drawn, w.studied = append(w.drawn, o.drawn...), append(w.studied, o.studied...)
 	if w.look != nil {
