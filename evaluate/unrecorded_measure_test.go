@@ -15,6 +15,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 var (
@@ -68,16 +69,16 @@ func TestUnrecordedTable(t *testing.T) {
 					recorded.Privacy.Budget.Epsilon = epsilon
 					hidden := recorded
 					hidden.Behavior = &evaluate.EstimatedBehavior{States: len(w.often), Column: "state", Actions: w.drawn.Actions()}
+					plans := []*evaluate.Plan{must(evaluate.DPWIS{}.Plan(hidden)), must(evaluate.DPWIS{Clip: "auto"}.Plan(hidden)), must(evaluate.DPWIS{}.Plan(recorded))}
 					held, width, before := make([]int, len(kinds)), make([]float64, len(kinds)), make([]int, len(kinds))
 					for i := range kinds {
 						width[i], before[i] = -kinds[i].width, kinds[i].logs
 					}
 					for log := range *unrecordedLogs {
 						d, src := w.log(t, persons, rng), noise.NewSeeded(uint64(log))
-						intervals := [][2]float64{
-							run(t, evaluate.DPWIS{}, hidden, bare(d), src).Answers[0].Estimate.Interval,
-							run(t, evaluate.DPWIS{Clip: "auto"}, hidden, bare(d), src).Answers[0].Estimate.Interval,
-							run(t, evaluate.DPWIS{}, recorded, d, src).Answers[0].Estimate.Interval,
+						var intervals [][2]float64
+						for i, seen := range []*trajectory.Dataset{bare(d), bare(d), d} {
+							intervals = append(intervals, runOf(t, plans[i], seen, src).Answers[0].Estimate.Interval)
 						}
 						if log%10 == 0 {
 							weighted := must(truthbench.NewWeighted(d, w.new, 1, 1))
