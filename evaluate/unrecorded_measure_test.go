@@ -20,6 +20,7 @@ import (
 
 var (
 	unrecordedLogs    = flag.Int("unrecorded-logs", 500, "logs a cell")
+	unrecordedPeers   = flag.Int("unrecorded-peers", 10, "the intervals without privacy are made of every so many-th log")
 	unrecordedPersons = flag.String("unrecorded-persons", "600,2000,20000", "persons")
 )
 
@@ -51,7 +52,7 @@ func wholes(t *testing.T, text string) (out []int) {
 
 // TestUnrecordedTable prints, for ten random problems on which nothing was tuned, what intervals of one
 // policy's value do: from masses by cell and action and from upper limits of probabilities, both of logs without
-// probabilities; from recorded ones; and without privacy from these, on every tenth log, a bootstrap and a betting interval. It
+// probabilities; from recorded ones; and without privacy from these, on some logs, a bootstrap and a betting interval. It
 // judges nothing.
 func TestUnrecordedTable(t *testing.T) {
 	fmt.Println("persons\tepsilon\tadjacency\tintervals\tlogs\theld %\tleast %\twidth\tmedian of ratios to limits")
@@ -80,7 +81,7 @@ func TestUnrecordedTable(t *testing.T) {
 						for i, seen := range []*trajectory.Dataset{bare(d), bare(d), d} {
 							intervals = append(intervals, runOf(t, plans[i], seen, src).Answers[0].Estimate.Interval)
 						}
-						if log%10 == 0 {
+						if log%*unrecordedPeers == 0 {
 							weighted := must(truthbench.NewWeighted(d, w.new, 1, 1))
 							intervals = append(intervals, truthbench.Percentiles(truthbench.Bootstrap(rng.IntN, weighted)[0]), weighted.Betting(most))
 						}
