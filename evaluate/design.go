@@ -240,8 +240,7 @@ func (m DPIS) either(p Public, guarded, bare scalar.Bounds, w weightBound) (deci
 		if err != nil {
 			return decided{}, err
 		}
-		half /= counted.Range.Width()
-		count = d.without > worthCounting*half || halves[3] > widened*half
+		count = halves[3] > widened*half/counted.Range.Width()
 	}
 	switch {
 	case halves[3] >= d.with, d.without > halves[1] && guarded.Caps.Steps == 0 && guarded.Caps.Above < w.largest:
@@ -313,10 +312,6 @@ func (m DPIS) keeping(p Public, of vouched, b scalar.Bounds, stages scalar.Stage
 // widened is how many times as wide as without a design an interval may be expected to be.
 const widened = 1.02
 
-// worthCounting is how many times as wide as with a choice of caps, at best, an interval must be that would need none: the histogram takes of
-// its budget.
-const worthCounting = 1.5
-
 // counted is an estimate with caps to choose from below the bound of its weights, and false where a histogram could not tell.
 func (m DPIS) counted(p Public, b scalar.Bounds) (scalar.Bounds, bool) {
 	r, err := meanInNoise(p)
@@ -380,13 +375,7 @@ func (m DPIS) narrowest(p Public, of vouched, b scalar.Bounds, stages scalar.Sta
 		return b, with, err
 	}
 	if narrower >= with {
-		if p.supposes || !p.Design.Varies { // the law is no guess
-			return b, with, nil
-		}
-		least, err := chosen.ExpectedGuarded(allOne())
-		if err != nil || with <= worthCounting*least {
-			return b, with, err
-		}
+		return b, with, nil
 	}
 	return chosen, narrower, nil
 }
