@@ -205,7 +205,7 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 		guard.why = fmt.Sprintf("the design allows weights up to %.4g and, unless all policies are constant, it is not known in advance how many come near that: the noise for them may widen the intervals more than capping them would", of.weights.largest)
 	}
 	if guard.why != "" && !all.varies(m, of) {
-		return all, nil
+		return all.keeping(m, of)
 	}
 	bare, freed, cheaper, err := p.unguarded(out, of.weights)
 	if err != nil {
@@ -221,11 +221,37 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 	told := fmt.Sprintf(". The expected half widths add up to %.3g without a guard and to %.3g with it", without, with)
 	if guard.why = costs(p, of, with, without); guard.why != "" {
 		guard.why += told
-		return all, nil
+		return all.keeping(m, of)
 	}
 	all.answers, all.event, all.guard = bare, cheaper, tier{why: needless(of) + told}
 	all.practice = p.practiceAt(freed.Practice)
 	return all, nil
+}
+
+// keeping are answers that keep their guards, by guardedCaps.
+func (a quantities) keeping(m DPIS, of vouched) (quantities, error) {
+	if a.public.supposes {
+		return a, nil
+	}
+	var err error
+	for i := range a.answers {
+		if q := &a.answers[i]; q.values == nil {
+			w := q.weights(a.public.Targets, of.weights)
+			if q.bounds.Caps, q.share, err = m.guardedCaps(a.public, w, q.bounds, q.share); err != nil {
+				return a, err
+			}
+			q.bounds.Noise = scalar.Stages{}
+		}
+	}
+	return a.shared(a.public.answers)
+}
+
+// shared gives every answer of so many that are releases its part of the budget.
+func (a quantities) shared(releases int) (_ quantities, err error) {
+	before := a.public.beforeAnswers()
+	a.event, err = shareAlike(*a.public.Privacy, &before, a.answers, releases)
+	a.practice = a.public.practiceAt(before.Practice)
+	return a, err
 }
 
 // varies tells that it depends on the answer, and perhaps on the data, whether a guard is needless.
@@ -254,6 +280,11 @@ func (a quantities) eachByDesign(m DPIS, of vouched, bare []quantity) (quantitie
 		case 1:
 			q.bounds.Uncut, q.bounds.Caps = w.uncut(), by.caps
 			q.share = by.share
+		case 2:
+			var err error
+			if q.bounds.Caps, q.share, err = m.guardedCaps(a.public, w, q.bounds, q.share); err != nil {
+				return a, err
+			}
 		}
 		q.bounds.Noise = scalar.Stages{}
 		guarded = guarded || by.number > 0
@@ -266,11 +297,7 @@ func (a quantities) eachByDesign(m DPIS, of vouched, bare []quantity) (quantitie
 	} else if a.guard.number == 2 {
 		a.guard.why = costs(a.public, of, 0, 0)
 	}
-	before := a.public.beforeAnswers()
-	var err error
-	a.event, err = shareAlike(*a.public.Privacy, &before, a.answers, len(a.answers))
-	a.practice = a.public.practiceAt(before.Practice)
-	return a, err
+	return a.shared(len(a.answers))
 }
 
 // unguarded are answers whose weights need not be cut, after what comes before.

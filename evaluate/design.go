@@ -136,6 +136,9 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		return b, t, err
 	}
 	if t.why != "" {
+		if b, t.clip, err = m.keeping(p, of, b, stages, split); err != nil {
+			return b, t, err
+		}
 		if p.knows(of) && m.Confounding <= 1 {
 			t.half, err = b.Foresee(of.weights.law, of.weights.scatter)
 		}
@@ -174,10 +177,14 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		}
 	}
 	if b.Caps.Steps > 0 {
-		t.clip = cmp.Or(m.ClipShare, defaultClipShare)
+		stages.Clip = cmp.Or(m.ClipShare, defaultClipShare)
 	}
 	width := of.within.Width()
-	t.why = costs(p, of, with, without)
+	if t.why = costs(p, of, with, without); t.why != "" {
+		if b, t.clip, err = m.keeping(p, of, b, stages, split); err != nil {
+			return b, t, err
+		}
+	}
 	guarded, free := min(with, 0.5)*width, min(without, 0.5)*width
 	expected := [2]float64{width * without, width * with}
 	if !p.supposes {
@@ -227,23 +234,19 @@ func (m DPIS) either(p Public, guarded, bare scalar.Bounds, w weightBound) (deci
 		halves[i] = half / of.b.Range.Width()
 	}
 	d := decided{number: 1, with: halves[0], without: halves[2], share: cmp.Or(m.ClipShare, tierShare)}
+	count := guarded.Caps.Steps > 0
+	if counted, can := m.counted(p, guarded); can && !count {
+		half, err := counted.Foresee(allOne(), w.scatter)
+		if err != nil {
+			return decided{}, err
+		}
+		count = halves[3] > widened*half/counted.Range.Width()
+	}
 	switch {
 	case halves[3] >= d.with, d.without > halves[1] && guarded.Caps.Steps == 0 && guarded.Caps.Above < w.largest:
 		d.number, d.without = 2, max(d.with, d.without)
-	case d.without <= halves[1]:
+	case !count, guarded.Caps.Steps > 0 && d.without <= halves[1]:
 		d.number, d.without = 0, min(d.without, math.Nextafter(d.with, 0))
-	case guarded.Caps.Steps == 0:
-		counted, can := m.counted(p, guarded)
-		if can {
-			half, err := counted.Foresee(allOne(), w.scatter)
-			if err != nil {
-				return decided{}, err
-			}
-			can = d.without > worthCounting*half/counted.Range.Width()
-		}
-		if !can {
-			d.number, d.without = 0, min(d.without, math.Nextafter(d.with, 0))
-		}
 	case d.with < halves[4]:
 		d.share = cmp.Or(m.ClipShare, defaultClipShare) // it chooses among caps
 	}
@@ -269,9 +272,45 @@ func (m DPIS) capsBelow(p Public, guarded scalar.ClipRanges, largest float64) (s
 	return caps.Beyond(largest), err
 }
 
-// worthCounting is how many times as wide as with a choice of caps, at best, an interval must be that would need none: the histogram takes of
-// its budget.
-const worthCounting = 1.5
+// guardedCaps are the caps of an estimate that keeps its guard, and the part of its budget that their choice gets. Those that it has without a
+// design are among them, as far as they are below the bound of weights; and where no choice is paid for without which weights of 1 are wider
+// than with it, one is.
+func (m DPIS) guardedCaps(p Public, w weightBound, b scalar.Bounds, share float64) (scalar.ClipRanges, float64, error) {
+	if p.supposes || w.largest > largestKnown || b.Caps.Above < w.largest {
+		return b.Caps, share, nil
+	}
+	caps, err := m.capsBelow(p, b.Caps, w.largest)
+	if err != nil || share != 0 {
+		return caps, share, err
+	}
+	chosen, can := m.counted(p, b)
+	if !can || !p.Design.Varies {
+		return b.Caps, 0, nil
+	}
+	chosen.Caps = caps
+	chosen.Noise.Main = b.Noise.Main / math.Sqrt(1-defaultClipShare)
+	most, err := b.Foresee(allOne(), w.scatter)
+	if err != nil {
+		return b.Caps, 0, err
+	}
+	if least, err := chosen.Foresee(allOne(), w.scatter); err != nil || most <= widened*least {
+		return b.Caps, 0, err
+	}
+	return caps, defaultClipShare, nil
+}
+
+// keeping is an estimate that keeps its guard, by guardedCaps, and the part of its budget that the choice of a cap gets.
+func (m DPIS) keeping(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, split splitter) (scalar.Bounds, float64, error) {
+	var err error
+	if b.Caps, stages.Clip, err = m.guardedCaps(p, of.weights, b, stages.Clip); err != nil {
+		return b, 0, err
+	}
+	b.Noise, err = split(stages)
+	return b, stages.Clip, err
+}
+
+// widened is how many times as wide as without a design an interval may be expected to be.
+const widened = 1.02
 
 // counted is an estimate with caps to choose from below the bound of its weights, and false where a histogram could not tell.
 func (m DPIS) counted(p Public, b scalar.Bounds) (scalar.Bounds, bool) {
@@ -336,13 +375,7 @@ func (m DPIS) narrowest(p Public, of vouched, b scalar.Bounds, stages scalar.Sta
 		return b, with, err
 	}
 	if narrower >= with {
-		if p.supposes || !p.Design.Varies { // the law is no guess
-			return b, with, nil
-		}
-		least, err := chosen.ExpectedGuarded(allOne())
-		if err != nil || with <= worthCounting*least {
-			return b, with, err
-		}
+		return b, with, nil
 	}
 	return chosen, narrower, nil
 }

@@ -27,6 +27,10 @@ var strataSeed = flag.Uint64("strata-seed", 6997, "seed of the problems")
 
 var strataOnly = flag.String("strata-only", "", "part of the name of a stratum, or of what is asked")
 
+var designRare = flag.Float64("design-rare", 0, "share of persons in the state in which weights are largest, 0 for what is drawn")
+
+var designLost = flag.Bool("design-lost", false, "nothing states that records are complete")
+
 var designLogs = flag.Int("design-logs", 10, "logs of each problem, with a design and without")
 
 // mixed is a share of the way from one table to another.
@@ -189,6 +193,32 @@ func TestWidthsByStratum(t *testing.T) {
 	}
 }
 
+// makeRare leaves so many of all persons in the state in which the new policy is farthest from what is drawn.
+func (w ward) makeRare(share float64) {
+	most, largest := 0, 0.0
+	for s := range w.often {
+		p, b := distributionIn(w.new, s), distributionIn(w.drawn, s)
+		for a := range p {
+			if p[a]/b[a] > largest {
+				most, largest = s, p[a]/b[a]
+			}
+		}
+	}
+	rest := 1 - w.often[most]
+	for s := range w.often {
+		w.often[s] *= (1 - share) / rest
+	}
+	w.often[most] = share
+}
+
+// distributionIn are the probabilities of actions in a state.
+func distributionIn(of policy.Policy, state int) []float64 {
+	d := &trajectory.Dataset{PersonStart: []int{0, 1}, EpisodeStart: []int{0, 1}, Columns: []string{"state"}, Obs: []float64{float64(state)}, Action: []int32{0}, Reward: []float64{0}, Terminated: []bool{true}}
+	out := make([]float64, of.Actions())
+	must(of.Bind(d)).Distribution(out, 0)
+	return out
+}
+
 // ratioOf is the ratio of two means over the same logs, with its standard error.
 func ratioOf(a, b []float64) (ratio, deviation float64) {
 	ratio = floats.Sum(a) / floats.Sum(b)
@@ -218,8 +248,11 @@ func TestWidthsByADesign(t *testing.T) {
 				for problem := range problems {
 					rng := rand.New(rand.NewPCG(uint64(problem), *strataSeed+1))
 					w := drawWard(rng)
+					if *designRare > 0 {
+						w.makeRare(*designRare)
+					}
 					p := banditPublic(t, int64(persons), dp.ReplaceOne, w.new)
-					p.Complete, p.Privacy.Budget.Epsilon = true, epsilon
+					p.Complete, p.Privacy.Budget.Epsilon = !*designLost, epsilon
 					targets := []policy.Policy{w.new, w.old}
 					switch asked {
 					case "value":
@@ -231,6 +264,7 @@ func TestWidthsByADesign(t *testing.T) {
 						p.Target, p.Targets = nil, &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "a", Policy: targets[0]}, {Name: "b", Policy: targets[1]}}, Contrasts: [][2]string{{"a", "b"}}}
 					}
 					var widths [2][]float64
+					var plans [2]*evaluate.Plan
 					var plan *evaluate.Plan
 					for log := range logs {
 						d := w.log(t, persons, rng)
@@ -243,8 +277,12 @@ func TestWidthsByADesign(t *testing.T) {
 									q.Targets = &own
 								}
 								designed(&q, w.drawn, targets...)
+								q.Complete = p.Complete
 							}
-							plan = must(evaluate.DPWIS{}.Plan(q))
+							if plan = plans[k]; plan == nil {
+								plan = must(evaluate.DPWIS{}.Plan(q))
+								plans[k] = plan
+							}
 							e := runOf(t, plan, d, noise.NewSeeded(uint64(log))).Answers[0].Estimate
 							widths[k] = append(widths[k], e.Interval[1]-e.Interval[0])
 						}

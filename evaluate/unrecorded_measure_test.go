@@ -15,10 +15,12 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/evaluate/internal/truthbench"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 var (
 	unrecordedLogs    = flag.Int("unrecorded-logs", 500, "logs a cell")
+	unrecordedPeers   = flag.Int("unrecorded-peers", 10, "the intervals without privacy are made of every so many-th log")
 	unrecordedPersons = flag.String("unrecorded-persons", "600,2000,20000", "persons")
 )
 
@@ -50,7 +52,7 @@ func wholes(t *testing.T, text string) (out []int) {
 
 // TestUnrecordedTable prints, for ten random problems on which nothing was tuned, what intervals of one
 // policy's value do: from masses by cell and action and from upper limits of probabilities, both of logs without
-// probabilities; from recorded ones; and without privacy from these, on every tenth log, a bootstrap and a betting interval. It
+// probabilities; from recorded ones; and without privacy from these, on some logs, a bootstrap and a betting interval. It
 // judges nothing.
 func TestUnrecordedTable(t *testing.T) {
 	fmt.Println("persons\tepsilon\tadjacency\tintervals\tlogs\theld %\tleast %\twidth\tmedian of ratios to limits")
@@ -68,18 +70,18 @@ func TestUnrecordedTable(t *testing.T) {
 					recorded.Privacy.Budget.Epsilon = epsilon
 					hidden := recorded
 					hidden.Behavior = &evaluate.EstimatedBehavior{States: len(w.often), Column: "state", Actions: w.drawn.Actions()}
+					plans := []*evaluate.Plan{must(evaluate.DPWIS{}.Plan(hidden)), must(evaluate.DPWIS{Clip: "auto"}.Plan(hidden)), must(evaluate.DPWIS{}.Plan(recorded))}
 					held, width, before := make([]int, len(kinds)), make([]float64, len(kinds)), make([]int, len(kinds))
 					for i := range kinds {
 						width[i], before[i] = -kinds[i].width, kinds[i].logs
 					}
 					for log := range *unrecordedLogs {
 						d, src := w.log(t, persons, rng), noise.NewSeeded(uint64(log))
-						intervals := [][2]float64{
-							run(t, evaluate.DPWIS{}, hidden, bare(d), src).Answers[0].Estimate.Interval,
-							run(t, evaluate.DPWIS{Clip: "auto"}, hidden, bare(d), src).Answers[0].Estimate.Interval,
-							run(t, evaluate.DPWIS{}, recorded, d, src).Answers[0].Estimate.Interval,
+						var intervals [][2]float64
+						for i, seen := range []*trajectory.Dataset{bare(d), bare(d), d} {
+							intervals = append(intervals, runOf(t, plans[i], seen, src).Answers[0].Estimate.Interval)
 						}
-						if log%10 == 0 {
+						if log%*unrecordedPeers == 0 {
 							weighted := must(truthbench.NewWeighted(d, w.new, 1, 1))
 							intervals = append(intervals, truthbench.Percentiles(truthbench.Bootstrap(rng.IntN, weighted)[0]), weighted.Betting(most))
 						}

@@ -185,12 +185,8 @@ func (b Bounds) Run(x, z Numbers, src *noise.Source) (*Estimate, error) {
 			return nil, err
 		}
 		beyond := c.tails(counts)
-		doubt := 1.0
-		if b.ratioUncut() { // of weights of mean 1 the rarest are not made of noise alone
-			doubt = 0.5
-		}
 		for k := range beyond {
-			beyond[k] = max(beyond[k]-doubt*c.tailSD(sd, k, len(beyond)), 0)
+			beyond[k] = max(beyond[k]-c.tailSD(sd, k, len(beyond)), 0)
 		}
 		if cap, err = b.choose(beyond); err != nil {
 			return nil, err

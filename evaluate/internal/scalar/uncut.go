@@ -52,9 +52,6 @@ func (b Bounds) fillOf(value float64) float64 {
 	return 0.5
 }
 
-// ratioUncut tells of a ratio that needs no guard at the largest cap.
-func (b Bounds) ratioUncut() bool { return b.Uncut != nil && b.SelfNormalised }
-
 // ExpectedUncut is half the width, in shares of the range, that is expected without a
 // guard, for a value anywhere in the range.
 func (b Bounds) ExpectedUncut() (float64, error) {

@@ -1,0 +1,96 @@
+//go:build slow && measure
+
+package evaluate_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+var selectionLogs = flag.Int("selection-logs", 400, "logs a row")
+
+// lottery is a log of persons with one action each, drawn by lot, and the action of the largest mean reward, -1 where several have it.
+func lottery(rng *rand.Rand, persons int, paid []float64) (d *trajectory.Dataset, best int) {
+	d = &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
+	sums, counts := make([]float64, len(paid)), make([]float64, len(paid))
+	for i := range persons {
+		a := rng.IntN(len(paid))
+		counts[a]++
+		r := 0.0
+		if rng.Float64() < paid[a] {
+			r = 1
+			sums[a]++
+		}
+		d.Action, d.Reward, d.Terminated = append(d.Action, int32(a)), append(d.Reward, r), append(d.Terminated, true)
+		d.EpisodeStart, d.PersonStart, d.BehaviorProb = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1), append(d.BehaviorProb, 1/float64(len(paid)))
+	}
+	floats.Div(sums, counts)
+	most := slices.Max(sums)
+	if best = slices.Index(sums, most); slices.Contains(sums[best+1:], most) {
+		best = -1
+	}
+	return d, best
+}
+
+// TestSelectionTable prints how often the best of several constant policies is named in the same logs by values and intervals of all
+// (best_by_value), by permute-and-flip, and by the largest mean without privacy, with what a plan expects of the first two. It judges nothing.
+func TestSelectionTable(t *testing.T) {
+	fmt.Println("problem\tpersons\tepsilon\tbest_by_value\tplan\tpermute-and-flip\tplan\targmax")
+	for i, problem := range []struct {
+		name string
+		paid []float64
+	}{
+		{"two actions, .50 and .60", []float64{0.5, 0.6}},
+		{"two actions, .010 and .014", []float64{0.010, 0.014}},
+		{"four actions, .40 to .55", []float64{0.40, 0.45, 0.50, 0.55}},
+		{"eight actions, .50 but one .60", []float64{0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.6}},
+	} {
+		k := len(problem.paid)
+		var policies []evaluate.NamedPolicy
+		var levels []string
+		var targets []policy.Policy
+		for a := range k {
+			targets = append(targets, must(policy.NewConstant(a)))
+			levels = append(levels, fmt.Sprint("action ", a))
+			policies = append(policies, evaluate.NamedPolicy{Name: levels[a], Policy: targets[a]})
+		}
+		best := levels[k-1]
+		mean := floats.Sum(problem.paid) / float64(k)
+		for _, persons := range []int{500, 5000} {
+			for _, epsilon := range []float64{0.2, 1} {
+				p := banditPublic(t, int64(persons), dp.ReplaceOne, nil)
+				p.Privacy.Budget.Epsilon = epsilon
+				p.Design, p.Complete = evaluate.NewDesign(must(policy.NewUniform(k)), true, targets...), true
+				p.Targets = &evaluate.Targets{Policies: policies, Levels: levels, Best: true}
+				byValue := must(evaluate.DPWIS{}.Plan(p))
+				p.Targets = &evaluate.Targets{Policies: policies, Levels: levels, Best: true,
+					Choose: &evaluate.Choice{By: "permute-and-flip", Gap: problem.paid[k-1] - problem.paid[k-2], Value: &mean}}
+				byFlip := must(evaluate.DPWIS{}.Plan(p))
+				told := byFlip.Facts["choice"].(*evaluate.ChoiceForecast)
+				rng := rand.New(rand.NewPCG(uint64(i), uint64(persons)))
+				var named [3]float64
+				for log := range uint64(*selectionLogs) {
+					d, argmax := lottery(rng, persons, problem.paid)
+					answers := runOf(t, byValue, d, noise.NewSeeded(log)).Answers
+					for j, right := range []bool{answers[len(answers)-1].Selection.BestByValue == best, runOf(t, byFlip, d, noise.NewSeeded(log)).Answers[0].Pick.Policy == best, argmax == k-1} {
+						if right {
+							named[j] += 1 / float64(*selectionLogs)
+						}
+					}
+				}
+				fmt.Printf("%s\t%d\t%g\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\n", problem.name, persons, epsilon, named[0], told.Limits, named[1], told.Flip, named[2])
+			}
+		}
+	}
+}
