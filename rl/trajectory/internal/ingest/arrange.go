@@ -35,6 +35,7 @@ type arranged struct {
 	codes  []byte // of each run, how many rows, and which of those
 	rising bool   // persons come in order, each in one place: their rows are taken from source
 	source cursor
+	lacked map[int][]string // of the batch of source
 }
 
 // arrange reads all files to their ends and puts their rows in order.

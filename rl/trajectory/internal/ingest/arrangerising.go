@@ -18,8 +18,7 @@ func (a *arranged) rise() error {
 	return nil
 }
 
-// follow takes the rows of the next person. It fails with errApart where a person does not come after all before, and
-// where anything is wrong with a value: what comes first of several faults is for a reading of all rows to say.
+// follow takes the rows of the next person. It fails with errApart where a person does not come after all before.
 func (a *arranged) follow() error {
 	s, g := a.stream, &a.person
 	s.cursor, a.source = a.source, s.cursor
@@ -37,9 +36,7 @@ func (a *arranged) follow() error {
 			if err != nil {
 				return err
 			}
-			if len(s.batch.Faults) > 0 || s.batch.Lacked() != nil {
-				return errApart
-			}
+			a.lacked = s.batch.Lacked()
 		}
 		hi := a.owned()
 		switch c := bytes.Compare(a.key, g.owner); {
@@ -57,8 +54,14 @@ func (a *arranged) follow() error {
 // join adds the rows of the batch up to one to those of the person.
 func (a *arranged) join(hi int) {
 	s, g := a.stream, &a.person
-	lo, listed, runs := s.at, len(g.ids), &s.batch.Keys[keyEpisode]
-	g.places = append(g.places, s.batch.Row[lo:hi]...)
+	b, lo, listed := s.batch, s.at, len(g.ids)
+	if len(b.Faults) > 0 || len(a.lacked) > 0 || len(g.faults) > 0 {
+		g.faults = append(g.faults, make([]span, len(g.idOf)-len(g.faults))...)
+		for row := lo; row < hi; row++ {
+			g.faults = append(g.faults, g.keep(a.faults.of(b, row, a.lacked[row])))
+		}
+	}
+	g.places = append(g.places, b.Row[lo:hi]...)
 	for range hi - lo {
 		g.files = append(g.files, s.index)
 	}
@@ -67,6 +70,7 @@ func (a *arranged) join(hi int) {
 			g.values[block] = append(g.values[block], s.values(block, lo, hi)...)
 		}
 	}
+	runs := &b.Keys[keyEpisode]
 	a.listed, a.last = a.listed[:0], 0
 	for s.at < hi {
 		n := a.list(runs, hi)
