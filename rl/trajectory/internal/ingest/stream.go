@@ -18,7 +18,7 @@ import (
 //
 // An episode lies in one file, and its rows are neighbours there, unless rows are put in
 // order ([trajectory.Options.Arranges]): then all of them are read before the first episode,
-// and those of one person are held. Its slices are reused by the next call of Next.
+// and those of one person are held; or persons of one file who come in the order of their ids are read as they come, by parts. Its slices are reused by the next call of Next.
 type Stream struct {
 	ctx    context.Context
 	format table.Format
