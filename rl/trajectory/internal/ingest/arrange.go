@@ -18,24 +18,25 @@ import (
 // What is wrong with a row stays with it. It stands in the place of a table.
 type arranged struct {
 	table.Table
-	stream *Stream
-	sorter *sorter.Sorter
-	sorted *sorter.Sorted
-	bound  []*binding // of each file
-	ends   error      // after the rows of the person at hand
-	ahead  stretch    // the first of the next person
-	person group
-	next   int   // row of the person
-	files  []int // of each row of the batch
-	faults rowFaults
-	record []byte
-	key    []byte
-	listed []int  // runs of episodes
-	last   int    // of those, whose rows came last
-	codes  []byte // of each run, how many rows, and which of those
-	rising bool   // persons come in order, each in one place: their rows are taken from source
-	source cursor
-	lacked map[int][]string // of the batch of source
+	stream  *Stream
+	sorter  *sorter.Sorter
+	sorted  *sorter.Sorted
+	bound   []*binding // of each file
+	ends    error      // after the rows of the person at hand
+	ahead   stretch    // the first of the next person
+	person  group
+	next    int   // row of the person
+	episode int   // of the person, in order
+	files   []int // of each row of the batch
+	faults  rowFaults
+	record  []byte
+	key     []byte
+	listed  []int  // runs of episodes
+	last    int    // of those, whose rows came last
+	codes   []byte // of each run, how many rows, and which of those
+	rising  bool   // persons come in order, each in one place: their rows are taken from source
+	source  cursor
+	lacked  map[int][]string // of the batch of source
 }
 
 // arrange reads all files to their ends and puts their rows in order.
@@ -236,7 +237,7 @@ func (a *arranged) Read(b *table.Batch) error {
 
 // nextPerson reads the rows of the next person.
 func (a *arranged) nextPerson() error {
-	a.next = 0
+	a.next, a.episode = 0, 0
 	if a.ends != nil {
 		a.person.order = a.person.order[:0]
 		return a.ends
@@ -278,10 +279,10 @@ func (a *arranged) give(b *table.Batch, lo, hi int) {
 	person, _ := cutID(g.owner)
 	b.Keys[keyUnit].Append(person, hi-lo)
 	for i := 0; i < len(order); {
-		n := 1
-		for i+n < len(order) && g.episode(order[i+n]) == g.episode(order[i]) && (len(g.numbers) == 0 || g.numbers[lo+i+n] == g.numbers[lo+i]) {
-			n++
+		for g.ends[a.episode] <= lo+i {
+			a.episode++
 		}
+		n := min(g.ends[a.episode], hi) - lo - i
 		id := g.id(order[i])
 		if len(g.numbers) > 0 && len(id) > 0 {
 			a.key = strconv.AppendInt(append(append(a.key[:0], id...), '/'), int64(g.numbers[lo+i]), 10)
