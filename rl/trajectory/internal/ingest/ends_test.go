@@ -9,9 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/discreet-rl/discreet/rl/trajectory"
+	"github.com/google/go-cmp/cmp"
 )
 
 // The caps count a person's decisions and episodes over all batches and files.

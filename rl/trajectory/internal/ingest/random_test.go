@@ -5,10 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // told is one episode as it was logged, and then as it should be read.
