@@ -64,7 +64,16 @@ func assemble(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, q asked, p
 	if err := open(); err != nil {
 		return nil, nil, nil, err
 	}
-	if err = a.run(stream); !stream.Apart() {
+	err = a.run(stream)
+	if o.Arranges() && stream.Apart() {
+		if err := open(); err != nil {
+			return nil, nil, nil, err
+		}
+		if _, err = stream.Together(ctx); err == nil {
+			err = a.run(stream)
+		}
+	}
+	if !stream.Apart() {
 		if a.err != nil {
 			notices = []string{apartWords + a.err.Error()}
 		}

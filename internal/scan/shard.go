@@ -132,6 +132,11 @@ func readShard(ctx context.Context, s *spec.Spec, plan *evaluate.Plan, warn bool
 		return nil, err
 	}
 	defer stream.Close()
+	if s.Reading.Arranges() {
+		if _, err := stream.Together(ctx); err != nil {
+			return nil, err
+		}
+	}
 	q := asked{ready: true, part: true, warnings: warn}
 	a := newAssembly(s, plan, q)
 	f := a.readStream(stream, &weigher{spec: s}, &trajectory.Dataset{}, func() bool { return ctx.Err() != nil })

@@ -133,11 +133,8 @@ func TestRowsInAnyOrderAreReadAsSorted(t *testing.T) {
 		if !slices.Contains(notices, "rows were put in order by person, episode and step, in memory") {
 			r.Fatal(names, notices)
 		}
-		var parts []string
-		inSeveral(r, names, o, func(d *trajectory.Dataset) { parts = append(parts, each(d)...) })
-		slices.Sort(parts)
-		if !slices.Equal(parts, each(d)) {
-			r.Fatal(names, "parts are other than the whole")
+		if parts, _, err := inSeveral(t.Context(), names, o); err != nil || !slices.Equal(parts, append(inTurn(d), notices...)) {
+			r.Fatal(names, "parts are other than the whole", err)
 		}
 	})
 }
@@ -182,15 +179,16 @@ func TestEpisodesThatTakeTurnsAreReadAsSorted(t *testing.T) {
 	slices.Reverse(backwards)
 	o := trajectory.Options{Need: trajectory.Action | trajectory.BehaviorProb, Unit: trajectory.UnitPerson, Horizon: 100}
 	read := func(names []string) string {
-		d, _, err := file.Read(t.Context(), names, "", o)
+		d, notices, err := file.Read(t.Context(), names, "", o)
 		if err != nil {
 			t.Fatal(err)
 		}
-		var parts []string
-		inSeveral(t, names, o, func(d *trajectory.Dataset) { parts = append(parts, each(d)...) })
-		slices.Sort(parts)
-		if !slices.Equal(parts, each(d)) {
-			t.Error(names, "parts are other than the whole")
+		parts, apart, err := inSeveral(t.Context(), names, o)
+		if err != nil || !slices.Equal(parts, append(inTurn(d), notices...)) {
+			t.Error(names, "parts are other than the whole", err)
+		}
+		if unsorted := strings.Contains(names[0], "backwards"); apart != unsorted {
+			t.Error(names, "were opened anew", apart)
 		}
 		return unplaced(d)
 	}
@@ -211,23 +209,84 @@ func TestEpisodesThatTakeTurnsAreReadAsSorted(t *testing.T) {
 	}
 }
 
-// inSeveral reads data by parts, of persons who stand together.
-func inSeveral(t interface {
-	Context() context.Context
-	Fatal(...any)
-}, names []string, o trajectory.Options, with func(*trajectory.Dataset)) {
-	s, err := file.Open(t.Context(), names, "", o)
+// inSeveral reads data by parts, and gives the persons in turn and then the notices. It tells whether the data had to be
+// opened anew, since persons come in no order.
+func inSeveral(ctx context.Context, names []string, o trajectory.Options) (found []string, apart bool, err error) {
+	for {
+		s, err := file.Open(ctx, names, "", o)
+		if err == nil && apart {
+			_, err = s.Together(ctx)
+		}
+		d := &trajectory.Dataset{}
+		for err == nil {
+			if err = s.Part(d); err == nil {
+				found = append(found, inTurn(d)...)
+			}
+		}
+		if s.Apart() && !apart {
+			found, apart = nil, true
+			err = s.Close()
+		} else if err = cmp.Or(s.Close(), err); errors.Is(err, io.EOF) {
+			return append(found, s.Notices()...), apart, nil
+		}
+		if err != nil {
+			return nil, apart, err
+		}
+	}
+}
+
+// Of one file in which persons come in order, each in one place, no more rows are read than parts have, and what is wrong is
+// told as of rows that are all read first, whatever comes first in the file. So it is where a person comes again after others.
+func TestPersonsInOrderAreReadAsTheyCome(t *testing.T) {
+	const head, persons = "unit_id,episode_id,step,action,reward\n", 3000
+	var rows []string
+	for p := range persons {
+		for step := range 5 {
+			for e := range 2 {
+				rows = append(rows, fmt.Sprintf("%d,%d,%d,0,1", p, 2*p+e, step))
+			}
+		}
+	}
+	o := trajectory.Options{Unit: trajectory.UnitPerson, Need: trajectory.Action, Observations: []string{}, Steps: trajectory.Steps{Sort: true}}
+	read := false // to the end
+	o.Progress = func(trajectory.Progress) { read = true }
+	s, err := file.Open(t.Context(), []string{put(t, "x.csv", head+strings.Join(rows, "\n"))}, "", o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer s.Close()
-	for d := (&trajectory.Dataset{}); ; {
-		if err := s.Part(d); errors.Is(err, io.EOF) {
-			return
-		} else if err != nil {
-			t.Fatal(err)
+	d := &trajectory.Dataset{}
+	if err := errors.Join(s.Part(d), s.Close()); err != nil || d.Persons() < 100 || d.Persons() == persons || read {
+		t.Errorf("%v: %d persons in a part, after all of the file: %v", err, d.Persons(), read)
+	}
+	last := len(rows) - 1
+	for name, c := range map[string]struct {
+		rows  map[int]string
+		apart bool
+	}{
+		"nothing is wrong":          {nil, false},
+		"a row comes last":          {map[int]string{7: rows[last], last: rows[7]}, true},
+		"a row stands twice":        {map[int]string{7: rows[8]}, true},
+		"a step is missing":         {map[int]string{last: "2999,5999,,0,1"}, true},
+		"a value cannot be read":    {map[int]string{77: "7,15,3,x,1", 8: "0,0,7,0,1"}, true},
+		"no person":                 {map[int]string{0: ",0,0,0,1", last: ",5999,4,0,1"}, true},
+		"a person is spelled twice": {map[int]string{last: "02999,6000,0,0,1"}, true},
+		"the file is broken":        {map[int]string{77: "7,15,3,0,", last: "2999,\"5999,4,0,1"}, true},
+		"rows are later ones":       {map[int]string{20: "9,4,0,0,1"}, true},
+	} {
+		text := slices.Clone(rows)
+		for at, row := range c.rows {
+			text[at] = row
 		}
-		with(d)
+		names := []string{put(t, "x.csv", head+strings.Join(text, "\n"))}
+		for _, o.Repair = range []bool{false, true} {
+			for _, o.Faults = range []int{0, 3} {
+				whole, notices, want := file.Read(t.Context(), names, "", o)
+				got, apart, err := inSeveral(t.Context(), names, o)
+				if fmt.Sprint(err) != fmt.Sprint(want) || err == nil && !slices.Equal(got, append(inTurn(whole), notices...)) || !o.Repair && apart != c.apart {
+					t.Errorf("%s: %v, opened anew %v; want %v", name, err, apart, want)
+				}
+			}
+		}
 	}
 }
 

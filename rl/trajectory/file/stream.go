@@ -13,7 +13,7 @@ import (
 //
 // An episode lies in one file, and its rows are neighbours there, unless rows are put in
 // order ([trajectory.Options.Arranges]): then all of them are read before the first episode,
-// and those of one person are held. Its slices are reused by the next call of Next.
+// and those of one person are held; or persons of one file who come in the order of their ids are read as they come, by parts. Its slices are reused by the next call of Next.
 type Stream struct {
 	in   *ingest.Stream
 	kept *grouping // nil unless Together was called
@@ -30,7 +30,8 @@ func (s *Stream) Next() (*trajectory.Episode, error) { return s.in.Next() }
 // of their episodes, some thousands of rows at a time, so that memory does not grow with
 // rows. Names of persons and episodes are left out. After the last one it returns
 // io.EOF. Where a person comes again after others it fails, and [Stream.Apart] tells so;
-// the data can then be opened anew, and read by [Stream.Together] first.
+// the data can then be opened anew, and read by [Stream.Together] first. So it is of one file whose rows are put in
+// order, where persons do not come in the order of their ids, or anything else is wrong.
 // Part and Next are not to be mixed. After [Stream.Together] persons are in no order.
 func (s *Stream) Part(d *trajectory.Dataset) error {
 	if s.kept != nil {

@@ -37,8 +37,12 @@ type grouping struct {
 // stay in memory; if there are more, all are in temporary files without names, which nobody else can open, in the
 // directory that is returned, until they are read or Close is called. What is wrong with
 // the data is told as Next tells it. Where it or Part fails because nothing can be kept on
-// disk, [Stream.NoRoom] tells so.
+// disk, [Stream.NoRoom] tells so. Rows that are put in order are all read by the first Part.
 func (s *Stream) Together(ctx context.Context) (dir string, err error) {
+	if o := s.in.Options(); o.Arranges() {
+		s.in.ReadFirst()
+		return "", nil
+	}
 	k := &grouping{ctx: ctx, rows: spill.NewTemporary(cmp.Or(s.in.Options().RowsInMemory, rowsInMemory)), files: s.Files()}
 	s.kept = k
 	var record []byte

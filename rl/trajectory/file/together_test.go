@@ -55,8 +55,15 @@ func scattered(persons int) []map[string]string {
 	return slices.Concat(episodes...)
 }
 
-// each writes all that is read of every person, in no order, and without names.
+// each is inTurn in no order.
 func each(d *trajectory.Dataset) []string {
+	out := inTurn(d)
+	slices.Sort(out)
+	return out
+}
+
+// inTurn writes all that is read of every person, without names.
+func inTurn(d *trajectory.Dataset) []string {
 	var out []string
 	part := func(values []float64, e, width int) []float64 {
 		if values == nil {
@@ -75,7 +82,6 @@ func each(d *trajectory.Dataset) []string {
 		}
 		out = append(out, b.String())
 	}
-	slices.Sort(out)
 	return out
 }
 

@@ -18,26 +18,34 @@ import (
 // What is wrong with a row stays with it. It stands in the place of a table.
 type arranged struct {
 	table.Table
-	stream *Stream
-	sorter *sorter.Sorter
-	sorted *sorter.Sorted
-	bound  []*binding // of each file
-	ends   error      // after the rows of the person at hand
-	ahead  stretch    // the first of the next person
-	person group
-	next   int   // row of the person
-	files  []int // of each row of the batch
-	faults rowFaults
-	record []byte
-	key    []byte
-	listed []int  // runs of episodes
-	codes  []byte // of each run, how many rows, and which of those
+	stream  *Stream
+	sorter  *sorter.Sorter
+	sorted  *sorter.Sorted
+	bound   []*binding // of each file
+	ends    error      // after the rows of the person at hand
+	ahead   stretch    // the first of the next person
+	person  group
+	next    int   // row of the person
+	episode int   // of the person, in order
+	files   []int // of each row of the batch
+	faults  rowFaults
+	record  []byte
+	key     []byte
+	listed  []int  // runs of episodes
+	last    int    // of those, whose rows came last
+	codes   []byte // of each run, how many rows, and which of those
+	rising  bool   // persons come in order, each in one place: their rows are taken from source
+	source  cursor
+	lacked  map[int][]string // of the batch of source
 }
 
 // arrange reads all files to their ends and puts their rows in order.
 func (s *Stream) arrange() error {
 	a := &arranged{stream: s, sorter: sorter.New(), bound: make([]*binding, len(s.files))}
 	s.arranged = a
+	if s.parts.begun && !s.parts.whole && s.end-s.index == 2 {
+		return a.rise()
+	}
 	for s.index+1 < s.end {
 		if err := s.openNext(); err != nil {
 			return err
@@ -65,45 +73,43 @@ func (s *Stream) arrange() error {
 
 // begin delivers the rows to the stream.
 func (a *arranged) begin() (err error) {
-	s := a.stream
 	if a.sorted, err = a.sorter.Sorted(); err != nil {
 		return err
 	}
 	if a.ends = a.read(); a.ends != nil {
 		return a.ends
 	}
-	how := "rows were put in order by person, episode and step"
+	switch {
+	case a.sorter.NoRoom() != nil:
+		a.deliver("all in memory: " + a.sorter.NoRoom().Error())
+	case a.sorter.Dir() != "":
+		a.deliver("in temporary files without names in " + a.sorter.Dir() + ", which are gone at the end")
+	default:
+		a.deliver("in memory")
+	}
+	return nil
+}
+
+// deliver has the stream read what is put in order somewhere.
+func (a *arranged) deliver(where string) {
+	s, how := a.stream, "rows were put in order by person, episode and step"
 	if s.o.Restart {
 		how = "rows were put together by person"
 	}
-	switch {
-	case a.sorter.NoRoom() != nil:
-		s.notice(how + ", all in memory: " + a.sorter.NoRoom().Error())
-	case a.sorter.Dir() != "":
-		s.notice(how + ", in temporary files without names in " + a.sorter.Dir() + ", which are gone at the end")
-	default:
-		s.notice(how + ", in memory")
-	}
+	s.notice(how + ", " + where)
 	width := s.bound.width
 	width[blkCoded] = 0 // words are numbers by now
 	s.table, s.batch, s.at = a, table.NewBatch(width[:], keys), 0
 	a.files = make([]int, s.batch.Cap)
-	return nil
 }
 
 // take keeps the rows of the stream's batch, those of a person that follow each other in one
 // record. Where persons have no ids, each episode is one.
 func (a *arranged) take() {
 	s := a.stream
-	b, of, lacked := s.batch, keyEpisode, s.batch.Lacked()
-	a.key = append(a.key[:0], 0, 0)
-	if s.bound.hasKey[keyUnit] {
-		a.key, of = a.key[:0], keyUnit
-	}
-	owner := len(a.key)
-	for run := 0; s.at < b.Rows; run++ {
-		lo, hi := s.at, b.Keys[of].End(run)
-		a.key = appendID(a.key[:owner], b.Keys[of].Key(run))
+	b, lacked := s.batch, s.batch.Lacked()
+	for s.at < b.Rows {
+		lo, hi := s.at, a.owned()
 		a.record = a.appendPlaces(a.record[:0], lo, hi)
 		a.record = a.appendEpisodes(a.record, hi)
 		a.record = a.faults.append(a.record, b, lo, hi, lacked)
@@ -114,6 +120,18 @@ func (a *arranged) take() {
 		}
 		a.sorter.Put(a.key, a.record)
 	}
+}
+
+// owned finds up to where rows are of one person, and makes the key of the person.
+func (a *arranged) owned() (hi int) {
+	s, of := a.stream, keyUnit
+	a.key = a.key[:0]
+	if !s.bound.hasKey[keyUnit] {
+		a.key, of = append(a.key, 0, 0), keyEpisode
+	}
+	runs, run := &s.batch.Keys[of], s.advance(of)
+	a.key = appendID(a.key, runs.Key(run))
+	return runs.End(run)
 }
 
 // appendPlaces appends how many rows there are, of which file, and their numbers: how far each is from the
@@ -138,26 +156,11 @@ const mostOpen = 16
 // appendEpisodes appends ids of episodes up to a row, and of each run which of them it has.
 func (a *arranged) appendEpisodes(dst []byte, hi int) []byte {
 	s := a.stream
-	runs, last := &s.batch.Keys[keyEpisode], 0
-	a.listed, a.codes = a.listed[:0], a.codes[:0]
+	runs := &s.batch.Keys[keyEpisode]
+	a.listed, a.last, a.codes = a.listed[:0], 0, a.codes[:0]
 	for s.at < hi {
-		run := s.advance(keyEpisode)
-		n, open := len(a.listed), min(len(a.listed), mostOpen)
-		for ; open > 0; open-- {
-			if last++; last >= n {
-				last = n - min(n, mostOpen)
-			}
-			if runs.Same(run, a.listed[last]) {
-				break
-			}
-		}
-		if open == 0 {
-			last = n
-			a.listed = append(a.listed, run)
-		}
-		end := min(runs.End(run), hi)
-		a.codes = binary.AppendUvarint(binary.AppendUvarint(a.codes, uint64(end-s.at)), uint64(last))
-		s.at = end
+		n := a.list(runs, hi)
+		a.codes = binary.AppendUvarint(binary.AppendUvarint(a.codes, uint64(n)), uint64(a.last))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(a.listed)))
 	for _, run := range a.listed {
@@ -165,6 +168,27 @@ func (a *arranged) appendEpisodes(dst []byte, hi int) []byte {
 		dst = append(binary.AppendUvarint(dst, uint64(len(id))), id...)
 	}
 	return append(dst, a.codes...)
+}
+
+// list finds which of the listed episodes has the next rows, up to a row, and tells how many.
+func (a *arranged) list(runs *table.Runs, hi int) int {
+	s := a.stream
+	run, from, n := s.advance(keyEpisode), s.at, len(a.listed)
+	open := min(n, mostOpen)
+	for ; open > 0; open-- {
+		if a.last++; a.last >= n {
+			a.last = n - min(n, mostOpen)
+		}
+		if runs.Same(run, a.listed[a.last]) {
+			break
+		}
+	}
+	if open == 0 {
+		a.last = n
+		a.listed = append(a.listed, run)
+	}
+	s.at = min(runs.End(run), hi)
+	return s.at - from
 }
 
 // appendID appends an id so that keys are in the order of their lengths, and those of one
@@ -213,13 +237,28 @@ func (a *arranged) Read(b *table.Batch) error {
 
 // nextPerson reads the rows of the next person.
 func (a *arranged) nextPerson() error {
-	a.next = 0
+	a.next, a.episode = 0, 0
 	if a.ends != nil {
 		a.person.order = a.person.order[:0]
 		return a.ends
 	}
 	s := a.stream
 	a.person.width, a.person.inFiles = &s.bound.width, s.o.Restart
+	if err := a.gather(); err != nil {
+		return err
+	}
+	a.person.arrange(s.o.Steps)
+	if s.o.Cuts() {
+		a.person.cut(&s.o)
+	}
+	return nil
+}
+
+// gather reads the records of the next person.
+func (a *arranged) gather() error {
+	if a.rising {
+		return a.follow()
+	}
 	a.person.begin(a.ahead.key)
 	for a.ends == nil && bytes.Equal(a.ahead.key, a.person.owner) {
 		if err := a.person.add(a.ahead.record); err != nil {
@@ -229,10 +268,6 @@ func (a *arranged) nextPerson() error {
 	}
 	if a.ends != nil && !errors.Is(a.ends, io.EOF) {
 		return a.ends
-	}
-	a.person.arrange(s.o.Steps)
-	if s.o.Cuts() {
-		a.person.cut(&s.o)
 	}
 	return nil
 }
@@ -244,10 +279,10 @@ func (a *arranged) give(b *table.Batch, lo, hi int) {
 	person, _ := cutID(g.owner)
 	b.Keys[keyUnit].Append(person, hi-lo)
 	for i := 0; i < len(order); {
-		n := 1
-		for i+n < len(order) && g.episode(order[i+n]) == g.episode(order[i]) && (len(g.numbers) == 0 || g.numbers[lo+i+n] == g.numbers[lo+i]) {
-			n++
+		for g.ends[a.episode] <= lo+i {
+			a.episode++
 		}
+		n := min(g.ends[a.episode], hi) - lo - i
 		id := g.id(order[i])
 		if len(g.numbers) > 0 && len(id) > 0 {
 			a.key = strconv.AppendInt(append(append(a.key[:0], id...), '/'), int64(g.numbers[lo+i]), 10)
@@ -303,7 +338,14 @@ func (a *arranged) within(at, hi int) int {
 func (a *arranged) Progress() int64 { return a.stream.size }
 
 // Close implements [table.Table].
-func (a *arranged) Close() error { return a.sorter.Close() }
+func (a *arranged) Close() error {
+	err := a.sorter.Close()
+	if t := a.source.table; t != nil {
+		a.source.table = nil
+		err = errors.Join(err, t.Close())
+	}
+	return err
+}
 
 // remedyApart says what to do about an episode of two persons.
 const remedyApart = "give episodes of different persons different ids: with data.steps.sort all rows of an id are one episode; and write a person's id in one way, in upper or lower case"

@@ -11,6 +11,7 @@ import (
 // of one cannot be read, it may be anywhere, and so may the cuts: all are then one episode.
 func (g *group) cut(o *trajectory.Options) {
 	number, before := 1, math.Inf(-1)
+	g.ends = g.ends[:0]
 	for i, row := range g.order {
 		step := g.values[blkStep][row]
 		if !finite(step) {
@@ -19,14 +20,16 @@ func (g *group) cut(o *trajectory.Options) {
 		}
 		if i > 0 && begins(o, before, step) {
 			number++
+			g.ends = append(g.ends, i)
 		}
 		before = step
 		g.numbers = append(g.numbers, number)
 	}
 	if number > 0 {
+		g.ends = append(g.ends, len(g.order))
 		return
 	}
-	g.numbers = g.numbers[:0]
+	g.numbers, g.ends = g.numbers[:0], append(g.ends[:0], len(g.order))
 	for range g.order {
 		g.numbers = append(g.numbers, 1)
 	}

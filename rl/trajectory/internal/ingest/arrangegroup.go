@@ -37,6 +37,7 @@ type group struct {
 	episodes []span // of rows, in the order of ids and then in that of first steps
 	rows     []int  // of each episode after those of the one before
 	order    []int  // of the rows
+	ends     []int  // in order, of the episodes
 	numbers  []int  // of the episodes that they were cut into, in order; empty where they are not cut
 }
 
@@ -56,7 +57,7 @@ func (g *group) begin(owner []byte) {
 	for i := range g.values {
 		g.values[i] = g.values[i][:0]
 	}
-	g.byID, g.episodes, g.order, g.numbers = g.byID[:0], g.episodes[:0], g.order[:0], g.numbers[:0]
+	g.byID, g.episodes, g.order, g.ends, g.numbers = g.byID[:0], g.episodes[:0], g.order[:0], g.ends[:0], g.numbers[:0]
 }
 
 // mostTaken bounds the rows of a record: a batch has fewer.
@@ -164,6 +165,7 @@ func (g *group) arrange(steps trajectory.Steps) {
 	})
 	for _, e := range g.episodes {
 		g.order = append(g.order, g.rows[e.from:e.to]...)
+		g.ends = append(g.ends, len(g.order))
 	}
 }
 

@@ -20,6 +20,7 @@ type parts struct {
 	held   bool // the last episode read begins the next part
 	person int  // of the last episode that was taken
 	latest int  // person
+	whole  bool // rows that are put in order are all read first
 }
 
 // errApart ends the reading by parts where persons do not stand together.
@@ -53,7 +54,10 @@ func (s *Stream) Part(d *trajectory.Dataset) error {
 				break
 			}
 			if err != nil {
-				return err
+				if s.arranged != nil && s.arranged.rising && !errors.Is(err, io.EOF) {
+					s.err = errApart
+				}
+				return s.err
 			}
 		}
 		s.parts.held = false
@@ -73,6 +77,9 @@ func (s *Stream) Part(d *trajectory.Dataset) error {
 	d.KeepCounts()
 	return nil
 }
+
+// ReadFirst has a stream that puts rows in order read all of them before the first part.
+func (s *Stream) ReadFirst() { s.parts.whole = true }
 
 // Apart tells that Part failed because a person's episodes do not stand together.
 func (s *Stream) Apart() bool { return s.err == errApart }

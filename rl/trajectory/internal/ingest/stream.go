@@ -18,21 +18,16 @@ import (
 //
 // An episode lies in one file, and its rows are neighbours there, unless rows are put in
 // order ([trajectory.Options.Arranges]): then all of them are read before the first episode,
-// and those of one person are held. Its slices are reused by the next call of Next.
+// and those of one person are held; or persons of one file who come in the order of their ids are read as they come, by parts. Its slices are reused by the next call of Next.
 type Stream struct {
 	ctx    context.Context
 	format table.Format
 	files  []string
 	o      trajectory.Options
 
-	index int  // of the open file
-	end   int  // one more than that of the last file to be read
-	alone bool // other streams read the other files
-	table table.Table
-	bound *binding
-	batch *table.Batch
-	at    int          // next row of the batch
-	run   [keys]int    // the run that holds row at
+	cursor
+	end   int          // one more than the index of the last file to be read
+	alone bool         // other streams read the other files
 	sound [blocks]bool // the batch needs no further look at these columns
 	clean bool         // nor at anything but ids, steps and where flags stand
 
@@ -80,6 +75,16 @@ type Stream struct {
 	buf   buffers
 }
 
+// cursor is how far the rows of a table were taken.
+type cursor struct {
+	index int // of the open file
+	table table.Table
+	bound *binding
+	batch *table.Batch
+	at    int       // next row of the batch
+	run   [keys]int // the run that holds row at
+}
+
 // maxNames bounds the persons and episodes of a stream.
 const maxNames = 1<<32 - 2
 
@@ -99,7 +104,7 @@ func NewStream(ctx context.Context, format table.Format, files []string, o traje
 	if len(files) > maxFiles {
 		return nil, &trajectory.InputError{What: "more than 65536 files to read", Remedy: "join some of them", Kind: trajectory.ErrInput}
 	}
-	return &Stream{ctx: ctx, format: format, files: files, o: o, index: -1, end: len(files), episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst), replaced: map[string]int{}}, nil
+	return &Stream{ctx: ctx, format: format, files: files, o: o, cursor: cursor{index: -1}, end: len(files), episodes: newNames(), persons: newNames(), spellings: newSpellings(), faults: newFaults(o.Faults), violations: newFaults(mostFirst), replaced: map[string]int{}}, nil
 }
 
 // Notices lists what the curator should know and what is no error: columns that
