@@ -244,6 +244,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"first.Interval[0] - second.Interval[1], first.Interval[1] - second.Interval[0]", "first.Interval[0] - second.Interval[0], first.Interval[1] - second.Interval[1]"}}},
 		{name: "warnings: a sum of weights loses its upper half", in: "internal/evaluate/overview", run: "SumsAreExact",
 			edits: edits{{"to[1]+digits>>(64-shift)+carry", "to[1]+carry"}}},
+		{name: "warnings: a weight of minus zero is the largest", in: "internal/evaluate/overview", run: "SumsAreExact",
+			edits: edits{{"if v == 0 { // of either sign", "if math.Float64bits(v) == 0 {"}}},
 		{name: "groups: rows that are kept are written over", in: "evaluate", run: "GroupsHoldWithout",
 			edits: edits{{"if !alone { // else it may be kept", "if true {"}}},
 		{name: "groups: sqrt 2 forgotten where a person moves", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",

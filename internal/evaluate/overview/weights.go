@@ -88,11 +88,12 @@ type exactSum struct {
 }
 
 func (s *exactSum) add(v float64) {
+	if v == 0 { // of either sign
+		return
+	}
 	exponent, digits := math.Float64bits(v)>>52, math.Float64bits(v)&(1<<52-1)
 	if exponent > 0 {
 		exponent, digits = exponent-1, digits|1<<52
-	} else if digits == 0 {
-		return
 	}
 	to, shift := s.part(exponent/32), exponent%32
 	low, carry := bits.Add64(to[0], digits<<shift, 0)

@@ -13,7 +13,7 @@ import (
 // are added in parts and in another order make the same one.
 func TestSumsAreExact(t *testing.T) {
 	const largest = largestWeight * largestWeight
-	edges := []float64{0, math.SmallestNonzeroFloat64, 0x1p-1022, 0x1p-1023, 1, 1 - 0x1p-53, largestWeight, largest}
+	edges := []float64{0, math.Copysign(0, -1), math.SmallestNonzeroFloat64, 0x1p-1022, 0x1p-1023, 1, 1 - 0x1p-53, largestWeight, largest}
 	rapid.Check(t, func(t *rapid.T) {
 		number := rapid.OneOf(rapid.SampledFrom(edges), rapid.Float64Range(0, largest), rapid.Float64Range(0, 4))
 		numbers := rapid.SliceOfN(number, 0, 40).Draw(t, "numbers")
