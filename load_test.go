@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/discreet-rl/discreet/config"
 
 	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v4"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/evaluate"
@@ -64,6 +66,36 @@ func TestEveryKeyArrives(t *testing.T) {
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Errorf("(-want +got)\n%s", d)
+	}
+}
+
+// TestGuideListsEveryKey: the listing in docs/configuration.md has a line for every key of its sections. A key
+// that ends up in a comment is not missed by a reader of YAML, which is why the list comes from the types.
+func TestGuideListsEveryKey(t *testing.T) {
+	guide, err := os.ReadFile("docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(guide), "```yaml\n")
+	listing, _, _ := strings.Cut(rest, "```")
+	var sections map[string]any
+	if err := yaml.Unmarshal([]byte(listing), &sections); err != nil {
+		t.Fatal(err)
+	}
+	for section, is := range map[string]reflect.Type{
+		"": reflect.TypeFor[config.Config](), "data": reflect.TypeFor[config.Data](), "problem": reflect.TypeFor[config.Problem](),
+		"privacy": reflect.TypeFor[config.Privacy](), "ledger": reflect.TypeFor[config.Ledger](),
+	} {
+		listed := sections
+		if section != "" {
+			listed, _ = sections[section].(map[string]any)
+		}
+		for i := range is.NumField() {
+			key, _, _ := strings.Cut(is.Field(i).Tag.Get("yaml"), ",")
+			if _, found := listed[key]; !found && key != "-" && key != "" {
+				t.Errorf("%s.%s has no line", section, key)
+			}
+		}
 	}
 }
 

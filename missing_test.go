@@ -90,3 +90,57 @@ func TestWhoIsMissingByOutcomeGainsNothing(t *testing.T) {
 		}
 	}
 }
+
+// A public mean is that of a column under either of its names, with obs_ and without, and answers are the same;
+// two numbers for one column are refused.
+func TestPublicMeansHaveEitherName(t *testing.T) {
+	dir := t.TempDir()
+	var log strings.Builder
+	log.WriteString("unit_id,obs_x,action,reward\n")
+	for i := range 400 {
+		x := fmt.Sprint(i % 3)
+		if i%5 == 0 {
+			x = ""
+		}
+		fmt.Fprintf(&log, "u%d,%s,%d,%d\n", i, x, i%2, i%7%2)
+	}
+	for name, text := range map[string]string{"log.csv": log.String(),
+		"tree.json": `{"precision": "float64", "inputs": ["obs_x"], "nodes": [{"input": "obs_x", "threshold": 0.5, "left": 1, "right": 2}, {"probs": [0, 1]}, {"probs": [1, 0]}]}`} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	value := func(means string) (float64, error) {
+		config, err := discreet.Parse("means.yaml", []byte(`
+data: {path: log.csv, one_row_episodes: true, missing: mean, means: `+means+`, behavior: {source: design, kind: uniform, actions: 2}}
+problem: {persons: 400, gamma: 1, horizon: 1, reward: {min: 0, max: 1}}
+target: {kind: tree, path: tree.json}
+method: {name: wis}
+privacy: none
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Dir = dir
+		result, err := discreet.Evaluate(context.Background(), config)
+		if err != nil {
+			return 0, err
+		}
+		return result.Release.Answers[0].Estimate.Value, nil
+	}
+	want, err := value("{obs_x: 2}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if low, err := value("{obs_x: 0}"); err != nil || low == want {
+		t.Fatalf("the mean decides nothing: %v and %v, %v", low, want, err)
+	}
+	for _, means := range []string{"{x: 2}", "{x: 2, obs_x: 2}"} {
+		if got, err := value(means); err != nil || got != want {
+			t.Errorf("%s: %v, %v; want %v", means, got, err, want)
+		}
+	}
+	if _, err := value("{x: 2, obs_x: 0}"); err == nil || !strings.Contains(err.Error(), "one column") {
+		t.Errorf("two numbers for a column: %v", err)
+	}
+}

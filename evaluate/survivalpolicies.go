@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/survival"
@@ -154,6 +155,15 @@ func (q *survivalQuestion) capWeights(asked float64) {
 		}
 		q.Weights = append(q.Weights, w)
 	}
+}
+
+// mayMiss tells whether limits have to allow for weight that was never logged, or is above the cap.
+func (q survivalQuestion) mayMiss() bool {
+	t, d := q.policies, q.public.Design
+	if t == nil || t.why == "" || !slices.ContainsFunc(t.of, func(pi policy.Policy) bool { return !policy.OnPolicy(pi) }) {
+		return false
+	}
+	return d == nil || !d.Supported || t.largest < q.public.weightsOf(false).largest
 }
 
 // overlapping is how many of the policies may take one action in one state: constant ones only

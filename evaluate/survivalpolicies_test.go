@@ -108,6 +108,11 @@ func TestCurvesOrLimits(t *testing.T) {
 		if plan.Expected.HalfWidth <= 0 {
 			t.Errorf("%s: nothing is forecast", name)
 		}
+		// The forecast cannot know what the design lets pass the cap, or leaves out.
+		misses := name == "no design" || name == "no support" || name == "a lower cap"
+		if said := strings.Contains(strings.Join(plan.Outlook, "\n"), "above the cap of"); said != misses {
+			t.Errorf("%s: %q; weight may be missing: %v", name, plan.Outlook, misses)
+		}
 	}
 	for words, change := range map[string]func(p *evaluate.Public){
 		"use replace_one": func(p *evaluate.Public) { p.Design, p.Privacy.Adjacency = nil, dp.AddRemoveOne },

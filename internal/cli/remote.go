@@ -212,8 +212,12 @@ func (r *remote) plan() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(w, "method    %s\naccounted epsilon at most %g at delta %g\n", p.GetMethod(), p.GetEpsilon(), p.GetDelta())
+		missing := ", without missing mass"
+		if p.GetMethod() == "dp-survival" { // which says so where it is
+			missing = ""
+		}
 		for _, a := range p.GetAnswers() {
-			fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g\n", printable(a.GetName()), a.GetStdPrivacy(), samplingAbout(a.GetStdSampling()), a.GetHalfWidth())
+			fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g%s\n", printable(a.GetName()), a.GetStdPrivacy(), samplingAbout(a.GetStdSampling()), a.GetHalfWidth(), missing)
 		}
 		if p.GetHalfWidth() > 0 {
 			fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval about %.3g, of an answer without data %.3g\n", p.GetStdPrivacy(), samplingAbout(p.GetStdSampling()), p.GetHalfWidth(), p.GetConstant())

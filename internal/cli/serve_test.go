@@ -65,7 +65,7 @@ func TestFromNothingToARelease(t *testing.T) {
 	if got := run(0, "remote", "datasets", server); !strings.Contains(got, "pbc") || !strings.Contains(got, "analyst") {
 		t.Errorf("datasets: %s", got)
 	}
-	if got := run(0, "remote", "plan", server, "pbc", question); !strings.Contains(got, "it fits what is left") {
+	if got := run(0, "remote", "plan", server, "pbc", question); !strings.Contains(got, "it fits what is left") || !strings.Contains(got, ", without missing mass") {
 		t.Errorf("plan: %s", got)
 	}
 	out := filepath.Join(dir, "release.json")

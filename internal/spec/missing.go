@@ -22,6 +22,11 @@ const (
 
 // readMissing reads what becomes of missing observations.
 func readMissing(c config.Config, o *trajectory.Options) error {
+	means, err := meansAsRead(c.Data.Means, o.Observations)
+	if err != nil {
+		return err
+	}
+	c.Data.Means, o.Means = means, means
 	switch missingRule(c) {
 	case "reject":
 	case "zero":
@@ -39,6 +44,27 @@ func readMissing(c config.Config, o *trajectory.Options) error {
 		return fmt.Errorf("%w: data.missing is %q; want reject, zero, mean, mean_of_range or indicator", config.ErrConfig, c.Data.Missing)
 	}
 	return nil
+}
+
+// meansAsRead are public means by the names of the observations that are read: a column has one name with obs_ and
+// one without.
+func meansAsRead(means map[string]float64, read []string) (map[string]float64, error) {
+	out := maps.Clone(means)
+	for _, name := range read {
+		other, prefixed := strings.CutPrefix(name, "obs_")
+		if !prefixed {
+			other = "obs_" + name
+		}
+		mean, given := means[other]
+		if !given {
+			continue
+		}
+		if m, both := means[name]; both && m != mean {
+			return nil, fmt.Errorf("%w: data.means has different numbers for %s and %s, which are one column; leave one of them out", config.ErrConfig, name, other)
+		}
+		out[name] = mean
+	}
+	return out, nil
 }
 
 // decidingColumns are the observations of which a missing one does not become 0: those that number states or

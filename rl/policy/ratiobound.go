@@ -81,7 +81,8 @@ func up(x float64) float64 {
 	return x * (1 + 1e-12)
 }
 
-// boundAt is the bound at one decision: over the states, where both know the same ones,
+// boundAt is the bound at one decision: over the states, where both know the same ones, or the
+// pairs of leaves of two trees that an observation may fall into,
 // else over what each may do in any state.
 func boundAt(target, behaviour Policy, t int) (ratio, square float64, supported bool) {
 	p, pok := target.(Table)
@@ -90,6 +91,14 @@ func boundAt(target, behaviour Policy, t int) (ratio, square float64, supported 
 		supported = true
 		for s := range p.States() {
 			r, q, ok := ratioOf(exactly(p.row(s)), exactly(b.row(s)))
+			ratio, square, supported = max(ratio, r), max(square, q), supported && ok
+		}
+		return ratio, square, supported
+	}
+	if pairs := leafByLeaf(target, behaviour); pairs != nil {
+		supported = true
+		for _, x := range pairs {
+			r, q, ok := ratioOf(exactly(x[0]), exactly(x[1]))
 			ratio, square, supported = max(ratio, r), max(square, q), supported && ok
 		}
 		return ratio, square, supported
