@@ -28,7 +28,7 @@ var unnoticedFields = []unnoticed{
 	{[]string{"public.target", "public.actions", "public.targets.policies[].actions"}, "what is in the file of a policy, or in its columns, is not in the release", nil},
 	{[]string{"public.features", "public.state_names", "public.action_names", "public.estimated_behavior.column", "public.by.column", "public.by.groups[].number", "public.outcome.event", "public.outcome.causes[].number", "public.outcome.censored", "public.outcome.strata"},
 		"which columns were read, on which scale, and which of their values is meant is not in the release", nil},
-	{[]string{"public.targets.differences[].products"}, "how the ratios of two policies go together matters over several decisions alone", decidesOnce},
+	{[]string{"public.targets.differences[].ratios", "public.targets.differences[].products"}, "how the ratios of two policies go together may matter over several decisions alone", decidesOnce},
 	{[]string{"public.design.ended"}, "whether all episodes ended is a statement of the curator, and does not always bound weights", nil},
 	{[]string{"public.parameters"}, "parameters of the method that are at their default, or that no other field shows", nil},
 	{[]string{"public.persons"}, "no other field shows it", hidesPersons},

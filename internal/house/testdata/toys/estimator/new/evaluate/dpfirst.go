@@ -50,7 +50,7 @@ func (m DPFirst) draft(method string, p Public) (draft, error) {
 	expected.HalfWidth, expected.Constant = w.ExpectedHalf(private, sampling), within.Width()/2
 	return draft{
 		method: method, public: p, event: eventOf(w.Noise),
-		prepare: byPerson{public: p, numbers: 2, each: firstRewards(within.Mid()), run: func(numbers [][]float64, _ *value.Samples) (draw, error) {
+		prepare: byPerson{public: p, numbers: 2, each: firstRewards(within.Mid()), run: func(numbers []scalar.Numbers, _ *value.Samples) (draw, error) {
 			return func(_ context.Context, src *noise.Source) (*Release, error) {
 				e, err := w.Run(numbers[0], numbers[1], w.Ranges, src)
 				if err != nil {
