@@ -51,7 +51,7 @@ func (c console) planView(ctx context.Context, who *caller, analyst, question, p
 		out.Sentence += fmt.Sprintf(" The interval is expected to reach %s to each side; an answer chosen without data is wrong by at most %s.", number(m.GetHalfWidth()), number(m.GetConstant()))
 	}
 	for _, a := range m.GetAnswers() {
-		out.Sentence += fmt.Sprintf(" %s: the joint interval is expected to reach %s to each side.", a.GetName(), number(a.GetHalfWidth()))
+		out.Sentence += " " + reach(a)
 	}
 	if draw {
 		if out.Plot, err = c.drawn(ctx, who, analyst, question, p); err != nil {
@@ -59,6 +59,14 @@ func (c console) planView(ctx context.Context, who *caller, analyst, question, p
 		}
 	}
 	return out, nil
+}
+
+// reach says how far the interval of one of several answers is expected to reach, where that is forecast.
+func reach(a *curatorv1.PlannedAnswer) string {
+	if a.GetHalfWidth() == 0 {
+		return a.GetName() + ": how far the joint interval reaches is not forecast."
+	}
+	return fmt.Sprintf("%s: the joint interval is expected to reach %s to each side.", a.GetName(), number(a.GetHalfWidth()))
 }
 
 // drawn is the curve of a question.

@@ -246,6 +246,15 @@ func aboutHalf(half float64) string {
 	return fmt.Sprintf("about %.3g", half)
 }
 
+// aboutAnswer tells what is expected of one of several answers, in an interval that may count what is missing.
+func aboutAnswer(name string, private, sampling, half float64, interval string, counted bool) string {
+	missing := ", without missing mass"
+	if counted || half == 0 {
+		missing = ""
+	}
+	return fmt.Sprintf("expected  %s: privacy error %.3g;%s half width of the %s interval %s%s", printable(name), private, samplingAbout(sampling), interval, aboutHalf(half), missing)
+}
+
 // samplingAbout names the sampling error, where a plan forecasts one.
 func samplingAbout(sd float64) string {
 	if sd == 0 {
@@ -259,16 +268,12 @@ func printExpected(w io.Writer, p *evaluate.Plan) {
 	printChoice(w, p)
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
 	for _, a := range answers {
-		missing := ", without missing mass"
-		if _, counted := p.Facts["outcome"]; counted || a.HalfWidth == 0 {
-			missing = ""
-		}
+		_, counted := p.Facts["outcome"]
 		interval := "joint"
 		if _, learns := p.Facts["learned_from"]; learns {
 			interval = "90%"
 		}
-		fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the %s interval %s%s\n",
-			printable(report.AnswerName(p.Facts, a.Name)), a.StdPrivacy, samplingAbout(a.StdSampling), interval, aboutHalf(a.HalfWidth), missing)
+		fmt.Fprintln(w, aboutAnswer(report.AnswerName(p.Facts, a.Name), a.StdPrivacy, a.StdSampling, a.HalfWidth, interval, counted))
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"
 			if a.Kind == evaluate.OfGroup {

@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet/dp/ledger"
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
@@ -212,12 +214,9 @@ func (r *remote) plan() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(w, "method    %s\naccounted epsilon at most %g at delta %g\n", p.GetMethod(), p.GetEpsilon(), p.GetDelta())
-		missing := ", without missing mass"
-		if p.GetMethod() == "dp-survival" { // which says so where it is
-			missing = ""
-		}
+		counted := slices.ContainsFunc(evaluate.Methods(), func(m evaluate.Method) bool { return m.Name == p.GetMethod() && m.NeedOutcome })
 		for _, a := range p.GetAnswers() {
-			fmt.Fprintf(w, "expected  %s: privacy error %.3g;%s half width of the joint interval about %.3g%s\n", printable(a.GetName()), a.GetStdPrivacy(), samplingAbout(a.GetStdSampling()), a.GetHalfWidth(), missing)
+			fmt.Fprintln(w, aboutAnswer(a.GetName(), a.GetStdPrivacy(), a.GetStdSampling(), a.GetHalfWidth(), "joint", counted))
 		}
 		if p.GetHalfWidth() > 0 {
 			fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval about %.3g, of an answer without data %.3g\n", p.GetStdPrivacy(), samplingAbout(p.GetStdSampling()), p.GetHalfWidth(), p.GetConstant())
