@@ -42,6 +42,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Estimated  *EstimatedBehavior `json:"estimated_behavior"`
 		Targets    *targetsFact       `json:"targets"`
 		Anchored   bool               `json:"anchored"`
+		Together   int                `json:"values_together"`
 		Forecast   string             `json:"forecast"`
 		LeftOut    string             `json:"left_out"`
 		Start      []float64          `json:"first_states"`
@@ -66,7 +67,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		if targets, err = f.Targets.targets(); err != nil {
 			return nil, fmt.Errorf("%w: public.targets: %w", ErrRelease, err)
 		}
-		targets.unanchored = !f.Anchored
+		targets.unanchored, targets.separate = !f.Anchored, f.Together == 0
 	} else if target, err = targetLike(f.OnPolicy, f.Actions); err != nil {
 		return nil, fmt.Errorf("%w: public.actions: %w", ErrRelease, err)
 	}

@@ -131,14 +131,17 @@ func (r *Release) tell(b propensities, paid *scalar.Estimate) error {
 // answered draws the noise of all answers, in their order.
 func answered(p Public, answers []quantity, all contributions, src *noise.Source) (*Release, error) {
 	estimates := make([]*scalar.Estimate, len(answers))
+	var err error
 	for i, a := range answers {
-		if a.values != nil {
+		if a.values != nil || a.together {
 			continue
 		}
-		var err error
 		if estimates[i], err = all.estimate(i, a, src); err != nil {
 			return nil, err
 		}
+	}
+	if err := all.together(answers, estimates, src); err != nil {
+		return nil, err
 	}
 	return joint(p, answers, estimates)
 }
@@ -177,8 +180,10 @@ func (p Public) gathered(each []*Release) *Release {
 	if p.judges {
 		r.JointConfidence = max(1-0.1*float64(len(each)), 0.1)
 	}
+	beyond := map[string]float64{}
 	for i, a := range p.estimands() {
 		one := each[i]
+		beyond[a.name] = one.beyond
 		r.Answers = append(r.Answers, PolicyAnswer{Name: a.name, Kind: a.kind, Estimate: one.estimate, Diagnostics: one.Diagnostics})
 		if one.first != "" && r.first == "" {
 			r.first = a.name + ": " + one.first
@@ -188,7 +193,7 @@ func (p Public) gathered(each []*Release) *Release {
 		}
 	}
 	if t.Best {
-		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(t, r.Answers)})
+		r.Answers = append(r.Answers, PolicyAnswer{Name: bestName, Kind: OfChoice, Selection: selectBest(t, r.Answers, beyond)})
 	}
 	return r
 }
@@ -265,14 +270,32 @@ func answersAgain(asked quantities) outcome {
 	}
 }
 
-// subtracted is the difference of two values: where both intervals hold, its own does.
-// The sampling error is that of two that move against each other.
+// both is the error of a difference of two with errors: the squares add up, or the errors themselves of two that may move against
+// each other.
+func (q quantity) both(first, second float64) float64 {
+	if q.uncorrelated {
+		return math.Hypot(first, second)
+	}
+	return first + second
+}
+
+// subtracted is the difference of two values: where both intervals hold, its own does. Of errors that are
+// uncorrelated the squares add up, unless one of the two intervals allows for missing mass.
 func subtracted(a quantity, first, second *scalar.Estimate) *Release {
+	a.uncorrelated = a.uncorrelated && first.Missing.Unguarded && second.Missing.Unguarded && !first.Missing.Refuted && !second.Missing.Refuted
 	e := &Estimate{
 		Value:      first.Value - second.Value,
 		Interval:   [2]float64{first.Interval[0] - second.Interval[1], first.Interval[1] - second.Interval[0]},
-		Confidence: a.bounds.DifferenceConfidence(), StdSampling: first.StdSampling + second.StdSampling, Sampling: Paid,
+		Confidence: a.bounds.DifferenceConfidence(), StdSampling: a.both(first.StdSampling, second.StdSampling), Sampling: Paid,
 		StdPrivacy: math.Hypot(first.StdPrivacy, second.StdPrivacy),
+	}
+	if a.uncorrelated { // before either was brought into the range, where errors are what they are
+		value := e.Value + first.Beyond - second.Beyond
+		low := max(e.Interval[0], value-math.Hypot(first.Margins[0], second.Margins[1]))
+		high := min(e.Interval[1], value+math.Hypot(first.Margins[1], second.Margins[0]))
+		if low < high { // else one of the intervals misses
+			e.Value, e.Interval, e.Confidence = min(max(value, low), high), [2]float64{low, high}, a.bounds.AloneConfidence()
+		}
 	}
 	half := a.bounds.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
 	e.Clipping = [2]float64{max(e.Value-half-e.Interval[0], 0), max(e.Interval[1]-e.Value-half, 0)}

@@ -10,8 +10,8 @@ import (
 )
 
 // shareAlike gives every answer of so many that are releases the same part of what the stages
-// before leave of mu^2, turns the shares of these into noise multipliers, and returns the event
-// of all.
+// before leave of mu^2, and those that are one release the parts of all of them, turns the shares of
+// these into noise multipliers, and returns the event of all.
 func shareAlike(q Privacy, before *scalar.Stages, answers []quantity, releases int) (dp.Event, error) {
 	shares, part := before.Taken(), 1.0 // shares are relative
 	if len(shares) > 0 {
@@ -21,10 +21,19 @@ func shareAlike(q Privacy, before *scalar.Stages, answers []quantity, releases i
 		}
 		part = rest / float64(releases)
 	}
+	joint := 0.0
 	for _, a := range answers {
 		if a.values == nil {
-			shares = append(shares, a.stages(part).Taken()...)
+			s := a.stages(part)
+			if a.together {
+				joint += s.Main
+				s.Main = 0
+			}
+			shares = append(shares, s.Taken()...)
 		}
+	}
+	if joint > 0 {
+		shares = append(shares, joint)
 	}
 	found, err := multipliers(q, shares...)
 	if err != nil {
@@ -34,8 +43,12 @@ func shareAlike(q Privacy, before *scalar.Stages, answers []quantity, releases i
 	for i, a := range answers {
 		if a.values == nil {
 			n := &answers[i].bounds.Noise
-			*n = a.stages(1)
-			left = n.Fill(left)
+			if *n = a.stages(1); a.together {
+				n.Main = 0
+			}
+			if left = n.Fill(left); a.together {
+				n.Main = found[len(found)-1]
+			}
 		}
 	}
 	return gaussians(found...), nil
@@ -61,8 +74,8 @@ func expectedAnswers(answers []quantity, chosen float64) ([]ExpectedAnswer, erro
 		f := ExpectedAnswer{Name: a.name, Kind: a.kind, Range: Range(a.bounds.Public.Returns)}
 		if a.values != nil {
 			first, second := told[a.values[0]], told[a.values[1]]
-			f.OfValues, f.HalfWidth = true, first.HalfWidth+second.HalfWidth
-			f.StdPrivacy, f.StdSampling = math.Hypot(first.StdPrivacy, second.StdPrivacy), first.StdSampling+second.StdSampling
+			f.OfValues, f.HalfWidth = true, a.both(first.HalfWidth, second.HalfWidth)
+			f.StdPrivacy, f.StdSampling = math.Hypot(first.StdPrivacy, second.StdPrivacy), a.both(first.StdSampling, second.StdSampling)
 			told = append(told, f)
 			continue
 		}
@@ -120,7 +133,7 @@ func forecastAnswers(p Public, w weightBound, answers []quantity, expected []Exp
 			continue
 		case q.values != nil:
 			first, second := expected[q.values[0]].HalfWidth, expected[q.values[1]].HalfWidth
-			if e.HalfWidth = first + second; first == 0 || second == 0 {
+			if e.HalfWidth = q.both(first, second); first == 0 || second == 0 {
 				e.HalfWidth = 0
 			}
 			continue
@@ -141,7 +154,7 @@ func (p Public) nearEnds(w weightBound, answers []quantity, expected []ExpectedA
 	for i, a := range answers {
 		switch e := expected[i]; {
 		case a.values != nil:
-			if near[i] = near[a.values[0]] + near[a.values[1]]; e.HalfWidth == 0 {
+			if near[i] = a.both(near[a.values[0]], near[a.values[1]]); e.HalfWidth == 0 {
 				near[i] = 0
 			}
 		case a.anchor > 0:
@@ -239,7 +252,10 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 	if slices.ContainsFunc(answers, func(a quantity) bool { return a.kind == OfContrast && a.values == nil && a.apart == nil }) {
 		s.notes = append(s.notes, "A contrast is estimated directly: where two policies act alike they cancel for each person, so its interval is not computed from the intervals of the two values.")
 	}
-	if slices.ContainsFunc(answers, func(a quantity) bool { return a.values != nil }) {
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.uncorrelated }) {
+		s.notes = append(s.notes, "A contrast of two values that are one release is their difference, with the squares of their errors added up: nobody counts in both. It costs nothing.")
+	}
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.values != nil && !a.uncorrelated }) {
 		s.notes = append(s.notes, "A contrast of two values that are both answers is computed from their intervals and costs nothing: with so few persons or so small a budget, estimating it directly would add more noise than it would cancel sampling error. Asked for alone, with levels none, it would have a narrower interval.")
 	}
 	return s, nil

@@ -46,6 +46,10 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 	if p.regime() == designed && len(p.Targets.Contrasts) > 0 && !p.Targets.unanchored {
 		about.facts["anchored"] = true // or expected not to be narrower
 	}
+	if n := joint.together(); n > 0 {
+		about.facts["values_together"] = n
+		about.notes = append(about.notes, fmt.Sprintf("The values of the %d policies that always take one action are one release, at the price of one: a person's episode counts in one of them at most.", n))
+	}
 	if slices.ContainsFunc(joint.answers, func(a quantity) bool { return a.anchor > 0 }) {
 		about.notes = append(about.notes, "A contrast is measured from what outcomes are worth on average, for which it pays a small part of its budget, where that is expected to be narrower than from the middle of their range.")
 	}
@@ -62,7 +66,7 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 
 // answersFor plans all answers with releases of their own and, where that can be, with
 // contrasts made of values, and takes what is expected to be narrower for those
-// contrasts, supposing that chosen caps are near 1 and that of the sampling error of a
+// contrasts, or for all answers where some are one release, supposing that chosen caps are near 1 and that of the sampling error of a
 // contrast half cancels.
 func (m DPIS) answersFor(method string, p Public, of vouched) (quantities, error) {
 	own, form, err := m.formed(method, p, of)
@@ -84,8 +88,12 @@ func (m DPIS) answersFor(method string, p Public, of vouched) (quantities, error
 	}
 	apart, together := 0.0, 0.0
 	for i, a := range subtracted.answers {
-		if a.values != nil {
+		switch {
+		case own.answers[i].values == nil && a.values != nil:
 			apart += own.answers[i].bounds.Z() * math.Hypot(mine[i].StdPrivacy, mine[i].StdSampling/2)
+			together += theirs[i].HalfWidth
+		case own.together() > 0: // the rest has more of the budget
+			apart += mine[i].HalfWidth
 			together += theirs[i].HalfWidth
 		}
 	}
@@ -157,17 +165,22 @@ type quantities struct {
 	practice *scalar.Bounds // how often a learned policy does otherwise than was done; nil where nobody asks
 }
 
+// together is how many values are one release.
+func (a quantities) together() (n int) {
+	for _, q := range a.answers {
+		if q.together {
+			n++
+		}
+	}
+	return n
+}
+
 // answers fixes range, caps and noise of every answer, and leaves the guard out of all of
 // them where it is needless and they are expected to be narrower without it.
 func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, error) {
 	out := p.Targets.quantities(p, of, f)
-	releases := 0
-	for _, a := range out {
-		if a.values == nil {
-			releases++
-		}
-	}
-	p = p.sharing(releases)
+	intervals, parts := releases(out)
+	p = p.sharing(intervals, parts)
 	all := quantities{public: p, answers: out, guard: tier{number: 2}}
 	caps, share, err := m.caps(method, p, of.weights.largest)
 	if err != nil {
@@ -192,7 +205,7 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 		}
 	}
 	before := p.beforeAnswers()
-	if all.event, err = shareAlike(*p.Privacy, &before, out, releases); err != nil {
+	if all.event, err = shareAlike(*p.Privacy, &before, out, intervals); err != nil {
 		return all, err
 	}
 	if all.behavior, err = p.propensities(method, before); err != nil {
@@ -305,6 +318,9 @@ func (p Public) unguarded(answers []quantity, w weightBound) ([]quantity, scalar
 	t, out, before := p.Targets, slices.Clone(answers), p.beforeAnswers()
 	for i := range out {
 		a := &out[i]
+		if t.uncorrelated(p, a, out); a.uncorrelated {
+			continue
+		}
 		a.share, a.bounds.Noise = 0, scalar.Stages{}
 		a.bounds.Caps = scalar.ClipRanges{Above: a.weights(t, w).largest}
 		if a.kind == OfContrast && !t.unanchored {

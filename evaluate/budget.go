@@ -105,10 +105,10 @@ func weightCap(method string, p Public, configured float64) (float64, error) {
 
 // meanInNoise is m mu: the number of persons times the budget's parameter of Gaussian
 // differential privacy, that is the size of a mean in units of its noise. Of several
-// answers each has an equal share of mu^2.
+// releases each has an equal share of mu^2.
 func meanInNoise(p Public) (float64, error) {
 	mu, err := account.GaussianMu(p.Privacy.Budget)
-	return float64(p.Persons) * mu.Lower / math.Sqrt(float64(max(p.answers, 1))) / p.share.dilution(), err
+	return float64(p.Persons) * mu.Lower / math.Sqrt(float64(max(p.parts, 1))) / p.share.dilution(), err
 }
 
 // affordableWeight is a public cap on weights that suits the budget. A cap c puts

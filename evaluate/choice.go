@@ -28,8 +28,8 @@ type Choice struct {
 
 // The ways to find the best policy.
 const (
-	// byLimits takes the policy with the largest lower limit, after values and intervals of
-	// all are released.
+	// byLimits takes the policy with the largest value, after values and intervals of all are
+	// released; in releases that supposed more, that with the largest lower limit.
 	byLimits = "limits"
 	// byFlip draws it by permute-and-flip and releases nothing else.
 	byFlip = "permute-and-flip"
@@ -49,8 +49,8 @@ type ChoiceForecast struct {
 	By    string  `json:"by"`
 	Gap   float64 `json:"gap"`
 	Value float64 `json:"value"`
-	// Limits and Flip are the probabilities of naming the best policy by each way, 0
-	// where it cannot be taken.
+	// Limits, where values and intervals are released, and Flip are the probabilities of naming the best
+	// policy by each way, 0 where it cannot be taken.
 	Limits float64 `json:"limits"`
 	Flip   float64 `json:"permute_and_flip"`
 	// MaxWeight caps a person's weight, Center is what returns are measured from, in units
@@ -109,7 +109,7 @@ func (m DPIS) choosing(method string, p Public, of vouched) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	told, err := m.forecast(method, f)
+	told, together, err := m.forecast(method, f)
 	if err != nil {
 		return draft{}, err
 	}
@@ -124,7 +124,13 @@ func (m DPIS) choosing(method string, p Public, of vouched) (draft, error) {
 	} else if d, err = m.byLimits(method, p, of); err != nil {
 		return d, err
 	}
-	d.summary = d.summary.and(summary{facts: map[string]any{"choice": told}, notes: []string{told.note(c)}})
+	d.summary = d.summary.and(summary{facts: map[string]any{"choice": told}, notes: []string{told.note(c, p.supposes)}})
+	if together > 0 {
+		d.summary.facts["values_together"] = together // which the forecast rests on
+	}
+	if !p.supposes {
+		d.summary.facts["forecast"] = byWeights
+	}
 	return d, nil
 }
 
@@ -184,28 +190,29 @@ func (f *permuteAndFlip) relative(v float64) float64 {
 	return min(max((v-f.of.within.Min)/f.of.within.Width(), 0), 1)
 }
 
-// forecast supposes a gap and a value, and tells how likely either way names the best.
-func (m DPIS) forecast(method string, f *permuteAndFlip) (*ChoiceForecast, error) {
+// forecast supposes a gap and a value, and tells how likely either way names the best, and how many values would be one
+// release.
+func (m DPIS) forecast(method string, f *permuteAndFlip) (_ *ChoiceForecast, together int, err error) {
 	p, c := f.public, f.public.Targets.Choose
 	returns := p.Returns()
 	v := f.value()
 	if !(v >= returns.Min && v <= returns.Max) {
-		return nil, fmt.Errorf("%w: targets: select.value is %v, outside the public range of a return, [%v, %v]", ErrPublic, v, returns.Min, returns.Max)
+		return nil, 0, fmt.Errorf("%w: targets: select.value is %v, outside the public range of a return, [%v, %v]", ErrPublic, v, returns.Min, returns.Max)
 	}
 	told := &ChoiceForecast{Gap: cmp.Or(c.Gap, returns.Width()/10), Value: v, MaxWeight: slices.Max(f.caps), Spread: f.spread, Center: f.of.within.Min + f.center*f.of.within.Width()}
 	supposed := scalar.Choosing{Candidates: len(f.candidates), Persons: p.Persons, Gap: told.Gap / f.of.within.Width(), Value: f.relative(v), Center: f.center,
 		Square: min(told.MaxWeight, f.of.weights.square)}
 	told.Flip = supposed.ByFlip(f.spread, p.Privacy.Budget.Epsilon, p.Privacy.Adjacency)
 	if p.Privacy.Budget.Delta == 0 {
-		return told, nil // no Gaussian noise can be paid for
+		return told, 0, nil // no Gaussian noise can be paid for
 	}
 	joint, err := m.answersFor(method, p, f.of)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	affordable, err := affordableWeight(joint.public)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	worst := 1.0
 	for _, a := range joint.answers {
@@ -213,28 +220,35 @@ func (m DPIS) forecast(method string, f *permuteAndFlip) (*ChoiceForecast, error
 		if a.share > 0 {
 			cap = min(cap, affordable)
 		}
-		noise, err := a.bounds.EndNoise(cap)
-		if err != nil {
-			return nil, err
+		noise, err := a.bounds.ValueNoise(cap, supposed.Value)
+		supposed.Square, supposed.Center = min(cap, f.of.weights.square), 0.5
+		if f.of.selfNormalised {
+			supposed.Center = supposed.Value
 		}
-		supposed.Square, supposed.Center = min(cap, f.of.weights.square), 0
-		if a.bounds.Bare() {
-			supposed.Center = 0.5
-			if f.of.selfNormalised {
-				supposed.Center = supposed.Value
-			}
+		if p.supposes && !a.bounds.Bare() {
+			supposed.Center = 0
+		}
+		if err == nil && p.supposes {
+			noise, err = a.bounds.EndNoise(cap)
+		}
+		if err != nil {
+			return nil, 0, err
 		}
 		worst = min(worst, supposed.ByNormal(noise))
 	}
 	told.Limits = worst
-	return told, nil
+	return told, joint.together(), nil
 }
 
 // note says what the forecast rests on.
-func (c *ChoiceForecast) note(asked *Choice) string {
-	limits := fmt.Sprintf("and with probability %.2f by the largest lower limit", c.Limits)
+func (c *ChoiceForecast) note(asked *Choice, byLimit bool) string {
+	largest, all := "value", "values"
+	if byLimit {
+		largest, all = "lower limit", "lower limits"
+	}
+	limits := fmt.Sprintf("and with probability %.2f by the largest %s", c.Limits, largest)
 	if c.Limits == 0 {
-		limits = "and lower limits cannot be used, since Gaussian noise needs delta above 0"
+		limits = fmt.Sprintf("and %s cannot be used, since Gaussian noise needs delta above 0", all)
 	}
 	why := "The configuration fixes which of the two is used."
 	if asked.By == byForecast {

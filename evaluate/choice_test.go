@@ -124,7 +124,7 @@ func TestChoiceHasTheLawOfItsScores(t *testing.T) {
 	}
 }
 
-// TestForecastTakesTheLikelierWay: at delta 1e-5 exponential noise is smaller, and at an epsilon
+// TestForecastTakesTheLikelierWay: at delta 1e-6 exponential noise is smaller, and at an epsilon
 // so small that delta carries the guarantee Gaussian noise is. Either way the plan tells
 // both probabilities, and the release follows from its public facts.
 func TestForecastTakesTheLikelierWay(t *testing.T) {
@@ -132,7 +132,7 @@ func TestForecastTakesTheLikelierWay(t *testing.T) {
 	for _, c := range []struct {
 		budget dp.Budget
 		want   string
-	}{{dp.Budget{Epsilon: 1, Delta: 1e-5}, "permute-and-flip"}, {dp.Budget{Epsilon: 0.01, Delta: 0.05}, "limits"}} {
+	}{{dp.Budget{Epsilon: 0.1, Delta: 1e-6}, "permute-and-flip"}, {dp.Budget{Epsilon: 0.01, Delta: 0.05}, "limits"}} {
 		p := drawnArms(t, 200, dp.AddRemoveOne, "auto")
 		p.Privacy.Budget, p.Privacy.LargeDelta = c.budget, true
 		p.Targets.Choose.Gap = 0.3

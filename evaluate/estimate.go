@@ -60,6 +60,7 @@ func estimated(e *scalar.Estimate) *Release {
 			StdPrivacy:  e.StdPrivacy,
 		},
 		Diagnostics: map[string]any{},
+		beyond:      e.Beyond,
 	}
 	if e.Missing != nil {
 		r.Diagnostics["missing_mass"] = map[string]float64{"share": e.Missing.Share, "share_std": e.Missing.SD}

@@ -125,8 +125,8 @@ type Public struct {
 
 	// parameters are what the method was asked for; nil until a plan starts.
 	parameters map[string]any
-	// answers is how many share the budget alike; 0 means 1.
-	answers int
+	// answers is how many intervals hold together, and parts how many releases share the budget alike; 0 means 1.
+	answers, parts int
 	// judges is that of the half of persons who judge what is learned: each end of an interval fails with 5% by
 	// itself, and they tell how often the first policy does otherwise than was done.
 	judges bool
@@ -195,9 +195,9 @@ func (p Public) unweighted() Public {
 	return p
 }
 
-// sharing is a copy for so many answers that share the budget alike.
-func (p Public) sharing(answers int) Public {
-	p.answers = answers
+// sharing is a copy for so many answers, which share the budget alike among so many releases.
+func (p Public) sharing(answers, parts int) Public {
+	p.answers, p.parts = answers, parts
 	return p
 }
 

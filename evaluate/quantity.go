@@ -78,6 +78,9 @@ type quantity struct {
 	// differ bounds these; nil where a person adds what they add to both values.
 	apart  *scalar.Difference
 	differ weightBound
+	// together tells that its sum is one of several that are one release: see [Targets.together];
+	// and uncorrelated, of a contrast of two values of these, that their errors are.
+	together, uncorrelated bool
 	// pair are what [Public.ofBoth] says of both weights, 0 where it cannot.
 	pair [2]float64
 
@@ -93,6 +96,57 @@ const anchorShare = 0.06
 // stages share its budget out.
 func (q *quantity) stages(part float64) scalar.Stages {
 	return scalar.Stages{Clip: part * q.share, Anchor: part * q.anchor / 2, Spread: part * q.anchor / 2, Main: part * (1 - q.share - q.anchor)}
+}
+
+// together marks the values of policies that always take one action, and another one each, of which a person's episode has a
+// weight above 0 in one: their sums are one release. There are two or more of them, or none.
+func (t *Targets) together(all []quantity) {
+	var members []int
+	taken := map[int]bool{}
+	for i, q := range all {
+		c, constant := t.Policies[q.of[0].policy].Policy.(policy.Constant)
+		if q.kind == OfPolicy && constant && !taken[c.Actions()] {
+			members, taken[c.Actions()] = append(members, i), true
+		}
+	}
+	if t.separate || len(members) < 2 {
+		return
+	}
+	for _, i := range members {
+		all[i].together = true
+	}
+}
+
+// uncorrelated makes a contrast of two values that are one release their difference, where the errors of these are
+// uncorrelated: ratios of sums to which a person of one episode adds in one at most.
+func (t *Targets) uncorrelated(p Public, q *quantity, all []quantity) {
+	values := t.fromValues(*q)
+	if values == nil || p.Episodes != 1 && p.Horizon != 1 {
+		return
+	}
+	for _, i := range values {
+		if !all[i].together || !all[i].bounds.SelfNormalised {
+			return
+		}
+	}
+	q.values, q.uncorrelated = values, true
+}
+
+// releases is how many intervals are made of sums, and into how many parts the budget is divided for them.
+func releases(all []quantity) (intervals, parts int) {
+	joint := 0
+	for _, q := range all {
+		if q.values == nil {
+			intervals++
+		}
+		if q.together {
+			joint++
+		}
+	}
+	if intervals == joint {
+		return intervals, 1
+	}
+	return intervals, intervals
 }
 
 // quantities lists what is asked.
@@ -114,6 +168,9 @@ func (t *Targets) quantities(p Public, of vouched, f form) []quantity {
 			apart = apart[1:]
 		}
 		out = append(out, q)
+	}
+	if !p.judges {
+		t.together(out)
 	}
 	return out
 }
@@ -168,7 +225,7 @@ func (t *Targets) apart(p Public, of vouched, q *quantity, b *policy.DifferenceB
 // bind fixes the range of the quantity and the caps on a person's weight in it.
 func (q *quantity) bind(t *Targets, of vouched, b scalar.Bounds, cap float64) {
 	q.bounds = b
-	q.bounds.Usable = q.logged(t) == 1
+	q.bounds.Usable, q.bounds.Together = q.logged(t) == 1, q.together
 	q.bounds.Range, q.bounds.Public.Returns = q.within(of.within), q.within(b.Public.Returns)
 	q.bounds.SelfNormalised = b.SelfNormalised && len(q.of) == 1
 	if q.apart != nil {
@@ -367,4 +424,25 @@ func (c contributions) estimate(i int, q quantity, src *noise.Source) (*scalar.E
 		level[0], level[1] = c.combined(mean, scalar.Full)
 	}
 	return q.bounds.RunFrom(level, func(s scalar.Span) (x, z scalar.Numbers) { return c.from(i, q, s) }, src)
+}
+
+// together draws the noise of those that are one release.
+func (c contributions) together(answers []quantity, estimates []*scalar.Estimate, src *noise.Source) error {
+	var places []int
+	var bounds []scalar.Bounds
+	var xz []scalar.Numbers
+	for i, a := range answers {
+		if a.together {
+			k := a.of[0].policy
+			places, bounds, xz = append(places, i), append(bounds, a.bounds), append(xz, c.xz[2*k], c.xz[2*k+1])
+		}
+	}
+	if places == nil {
+		return nil
+	}
+	found, err := scalar.RunTogether(bounds, xz, src)
+	for i, e := range found {
+		estimates[places[i]] = e
+	}
+	return err
 }

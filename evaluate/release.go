@@ -60,6 +60,8 @@ type Release struct {
 	// Notes tell a reader what the numbers rest on.
 	Notes []string `json:"notes,omitempty"`
 	first string   // note of a run that goes before those of the plan
+	// beyond is by how much noise took the value of estimate out of its public range.
+	beyond float64
 	// estimate is the answer about one policy while a run, or what repeats one, makes it.
 	estimate *Estimate
 	// Signature is over the canonical form of the release without it; nil when

@@ -9,7 +9,8 @@ import (
 // Selection is what the intervals say together about which policy is best. Nothing of
 // it is looked up in the data.
 type Selection struct {
-	// BestByValue has the largest value. It is empty where several have the same.
+	// BestByValue has the largest value, where noise takes several beyond an end of their range that which is farthest
+	// out, or the least so. It is empty where several are equal.
 	BestByValue string `json:"best_by_value,omitempty"`
 	// Separated tells whether the intervals show, with the joint confidence, that no other is
 	// better; nil in releases that name a policy by its lower limit.
@@ -58,13 +59,13 @@ func intervals(answers []PolicyAnswer, kind AnswerKind) map[string][2]float64 {
 
 // selectBest names the policy of the largest value, and says what the intervals, which hold
 // together, show of it: whatever follows from them holds with their joint confidence, however the
-// policy was chosen.
-func selectBest(t *Targets, answers []PolicyAnswer) *Selection {
+// policy was chosen. beyond is by how much values were out of their range.
+func selectBest(t *Targets, answers []PolicyAnswer, beyond map[string]float64) *Selection {
 	s := mayBeBest(t, answers)
 	values := map[string]float64{}
 	for _, x := range answers {
 		if x.Kind == OfPolicy {
-			values[x.Name] = x.Estimate.Value
+			values[x.Name] = x.Estimate.Value + beyond[x.Name]
 		}
 	}
 	best := math.Inf(-1)

@@ -68,7 +68,7 @@ func TestTheBestByValue(t *testing.T) {
 		{[]PolicyAnswer{value("X", 0, 5, 9), value("Y", 1, 4, 6), {Name: "X - Y", Kind: OfContrast, Estimate: &Estimate{Interval: [2]float64{.5, 2}}}}, "X", true, 0},
 		{[]PolicyAnswer{value("X", 0, 4, 9), value("Y", 1, 4, 6)}, "", false, 0},
 	} {
-		s := selectBest(asked, c.answers)
+		s := selectBest(asked, c.answers, nil)
 		if s.BestByValue != c.best || *s.Separated != c.separated || s.Policy != "" || (s.Regret == nil) != (c.best == "") || s.Regret != nil && *s.Regret != c.regret {
 			t.Errorf("%+v of %+v", s, c)
 		}

@@ -35,8 +35,9 @@ type Targets struct {
 	stated bool
 	// alone tells that a single policy is in question, which has no name.
 	alone bool
-	// unanchored is that of releases whose contrasts were measured from the middle.
-	unanchored bool
+	// unanchored is that of releases whose contrasts were measured from the middle, and separate that
+	// of those whose every value was a release of its own.
+	unanchored, separate bool
 }
 
 // NamedPolicy is one of several policies.

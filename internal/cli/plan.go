@@ -231,9 +231,9 @@ func printChoice(w io.Writer, p *evaluate.Plan) {
 		return
 	}
 	fmt.Fprintf(w, "choice    by %s; assumed, not measured: the best is better than all others by %.4g, and all are worth about %.4g\n", c.By, c.Gap, c.Value)
-	limits := fmt.Sprintf("%.2f by the largest lower limit", c.Limits)
+	limits := fmt.Sprintf("%.2f by the largest value", c.Limits)
 	if c.Limits == 0 {
-		limits = "lower limits need delta above 0"
+		limits = "values need delta above 0"
 	}
 	fmt.Fprintf(w, "expected  the best is named with probability %.2f by permute-and-flip, %s; without missing mass\n", c.Flip, limits)
 }

@@ -39,6 +39,8 @@ type Bounds struct {
 	Usable bool
 	// Laplace says that the noise is discrete Laplace, and the pair all that is paid for.
 	Laplace bool
+	// Together says that its pair is one of several that are one release: see [RunTogether].
+	Together bool
 	// Uncut says that no weight is above the largest cap and that nothing is missing: at that cap
 	// no guard is needed. nil where that is not known.
 	Uncut *Uncut
@@ -161,13 +163,25 @@ func (b Bounds) diagnostics() overlap {
 }
 
 // sd are the standard deviations of the noise in sums and in the number of persons.
-func (b Bounds) sd(m *mechanism.Pair) mechanism.PairSD {
+func (b Bounds) sd(m noisy) mechanism.PairSD {
 	sd := m.SD()
 	sd.Count = math.Hypot(sd.Count, b.Unread)
 	return sd
 }
 
-func (b Bounds) pair(cap float64) (*mechanism.Pair, error) {
+// noisy are sums that say how much noise is in them.
+type noisy interface{ SD() mechanism.PairSD }
+
+// pair is what is released at a cap.
+func (b Bounds) pair(cap float64) (noisy, error) {
+	if b.Together {
+		return together(cap, b)
+	}
+	return b.alone(cap)
+}
+
+// alone is a pair that is a release of its own.
+func (b Bounds) alone(cap float64) (*mechanism.Pair, error) {
 	if b.Laplace {
 		return mechanism.NewLaplacePair(cap, b.Noise.Main, b.Public.Adjacency)
 	}
@@ -176,31 +190,17 @@ func (b Bounds) pair(cap float64) (*mechanism.Pair, error) {
 
 // Run makes the releases in the order of the event.
 func (b Bounds) Run(x, z Numbers, src *noise.Source) (*Estimate, error) {
-	cap := b.Caps.At(0).Max
-	var chosen *float64
-	if b.Noise.Clip != 0 {
-		c := clipper{multiplier: b.Noise.Clip, adjacency: b.Public.Adjacency, kind: b.Public.Noise, persons: b.Public.Persons}
-		counts, sd, err := c.count(weights(x, z), b.Caps, src)
-		if err != nil {
-			return nil, err
-		}
-		beyond := c.tails(counts)
-		for k := range beyond {
-			beyond[k] = max(beyond[k]-c.tailSD(sd, k, len(beyond)), 0)
-		}
-		if cap, err = b.choose(beyond); err != nil {
-			return nil, err
-		}
-		chosen = &cap
+	cap, chosen, err := b.capped(x, z, src)
+	if err != nil {
+		return nil, err
 	}
 	var diagnostics *Overlap
 	if b.Noise.Weights != 0 {
-		var err error
 		if diagnostics, err = b.diagnostics().release(cutAbove(cap, weights(x, z)), src); err != nil {
 			return nil, err
 		}
 	}
-	m, err := b.pair(cap)
+	m, err := b.alone(cap)
 	if err != nil {
 		return nil, err
 	}
@@ -211,6 +211,24 @@ func (b Bounds) Run(x, z Numbers, src *noise.Source) (*Estimate, error) {
 	e := b.estimate(noisy, cap)
 	e.MaxWeight, e.Overlap = chosen, diagnostics
 	return e, nil
+}
+
+// capped is the cap on weights, and tells it where a paid histogram chooses it.
+func (b Bounds) capped(x, z Numbers, src *noise.Source) (cap float64, chosen *float64, err error) {
+	if b.Noise.Clip == 0 {
+		return b.Caps.At(0).Max, nil, nil
+	}
+	c := clipper{multiplier: b.Noise.Clip, adjacency: b.Public.Adjacency, kind: b.Public.Noise, persons: b.Public.Persons}
+	counts, sd, err := c.count(weights(x, z), b.Caps, src)
+	if err != nil {
+		return 0, nil, err
+	}
+	beyond := c.tails(counts)
+	for k := range beyond {
+		beyond[k] = max(beyond[k]-c.tailSD(sd, k, len(beyond)), 0)
+	}
+	cap, err = b.choose(beyond)
+	return cap, &cap, err
 }
 
 // surely is how many times as wide an interval is taken to be without a guard: its noise is certain, and what
@@ -284,6 +302,7 @@ func (b Bounds) estimate(noisy mechanism.NoisyPair, cap float64) *Estimate {
 	if b.Usable { // the value needs no interval of its own: nothing was divided by its weight
 		e.Interval = [2]float64{min(low, e.Value), max(high, e.Value)}
 	}
+	e.Margins = [2]float64{e.Value - e.Interval[0], e.Interval[1] - e.Value}
 	b.scale(e)
 	return e
 }
@@ -344,9 +363,15 @@ func (b Bounds) filled(noisy mechanism.NoisyPair, persons, fill float64) *Estima
 	v := ((noisy.X-noisy.Z)/2 + (0.5-fill)*(noisy.X+noisy.Z)) / persons
 	square := (1-fill)*(1-fill)*noisy.XX - 2*fill*(1-fill)*noisy.XZ + fill*fill*noisy.ZZ
 	noise := math.Hypot(math.Hypot(noisy.SD.Difference/2, (0.5-fill)*noisy.SD.Both), v*noisy.SD.Count)
-	e := &Estimate{Value: min(max(fill+v, 0), 1)}
+	e := inShares(fill + v)
 	e.StdSampling, e.StdPrivacy = deviations(square-v*v*persons, noise, noisy.SD.Square, persons)
 	return e
+}
+
+// inShares is an estimate of a share, which noise may have taken beyond its range.
+func inShares(v float64) *Estimate {
+	within := min(max(v, 0), 1)
+	return &Estimate{Value: within, Beyond: v - within}
 }
 
 // deviations are the standard deviations of sampling and of noise in a sum over scale: square
@@ -364,7 +389,8 @@ func deviations(square, noise, sd, scale float64) (sampling, privacy float64) {
 func (b Bounds) ratio(noisy mechanism.NoisyPair, persons, cap float64) *Estimate {
 	both := noisy.X + noisy.Z
 	weight := max(both, 4*noisy.SD.Both)
-	v := min(max(0.5+(noisy.X-noisy.Z)/2/weight, 0), 1)
+	e := inShares(0.5 + (noisy.X-noisy.Z)/2/weight)
+	v := e.Value
 	// Of the residuals d(x - v), d the weight: (1-v) x - v z with these x and z.
 	square := (1-v)*(1-v)*noisy.XX - 2*v*(1-v)*noisy.XZ + v*v*noisy.ZZ
 	noise := math.Hypot(noisy.SD.Difference/2, (v-0.5)*noisy.SD.Both)
@@ -372,7 +398,7 @@ func (b Bounds) ratio(noisy mechanism.NoisyPair, persons, cap float64) *Estimate
 	// one standard deviation of its noise nearer to the middle.
 	off := max(math.Abs(v-0.5)-noise/weight, 0)
 	most := cap * weight * (0.25 - off*off)
-	e := &Estimate{Value: v, Undetermined: both < weight}
+	e.Undetermined = both < weight
 	e.StdSampling, e.StdPrivacy = deviations(min(square, most), noise, min(noisy.SD.Square, 4*most), weight)
 	return e
 }
@@ -381,8 +407,11 @@ func (b Bounds) ratio(noisy mechanism.NoisyPair, persons, cap float64) *Estimate
 func (b Bounds) scale(e *Estimate) {
 	width := b.Range.Width()
 	e.Value, e.Interval = b.at(e.Value), [2]float64{b.at(e.Interval[0]), b.at(e.Interval[1])}
-	e.Clipping[0] *= width
-	e.Clipping[1] *= width
+	for side := range e.Clipping {
+		e.Clipping[side] *= width
+		e.Margins[side] *= width
+	}
+	e.Beyond *= width
 	e.StdSampling *= width
 	e.StdPrivacy *= width
 }

@@ -197,7 +197,18 @@ func integral(f func(float64) float64, from, to float64) float64 {
 	return total
 }
 
-// EndNoise is the standard deviation of the noise in the lower limit of a value at a cap,
+// ValueNoise is the standard deviation of the noise in a value at a cap, where nothing is missing and it is such a share
+// of the range.
+func (b Bounds) ValueNoise(cap, share float64) (float64, error) {
+	m, err := b.pair(cap)
+	if err != nil {
+		return 0, err
+	}
+	sd := m.SD()
+	return math.Hypot(sd.Difference/2, (b.fillOf(share)-0.5)*sd.Both) / float64(b.Public.Persons), nil
+}
+
+// EndNoise is that of the noise in the lower limit of a value at a cap,
 // in shares of the range: of the mean that bounds it from below or, where nothing is cut
 // and nothing can be missing, of the value.
 func (b Bounds) EndNoise(cap float64) (float64, error) {

@@ -44,7 +44,7 @@ func beyondBoth(x, sd, scale float64) float64 {
 
 // Event is that of the pair alone, at the largest cap.
 func (b Bounds) Event() (dp.Event, error) {
-	m, err := b.pair(b.Caps.At(0).Max)
+	m, err := b.alone(b.Caps.At(0).Max)
 	if err != nil {
 		return nil, err
 	}

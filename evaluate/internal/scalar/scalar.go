@@ -24,6 +24,10 @@ type Estimate struct {
 	// Interval has confidence 95%. Clipping is by how much it was lengthened below
 	// and above for what the clip, or a log that is too short for rare outcomes, may hide.
 	Interval, Clipping [2]float64 `json:"-"`
+	// Beyond is by how much the value lay outside of its range before it was brought there, and Margins are
+	// what its interval, before it was, had below and above the value.
+	Beyond  float64    `json:"-"`
+	Margins [2]float64 `json:"-"`
 	// StdSampling and StdPrivacy are the standard deviations that finitely many
 	// persons and the noise make.
 	StdSampling, StdPrivacy float64 `json:"-"`

@@ -98,6 +98,18 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 		must(err)
 		return []float64{out.X - out.Z, p.shape.height * (out.X + out.Z), p.shape.count * 2 * out.Count}
 	}
+	pairs := func(neighbour bool, src *noise.Source) []float64 {
+		p, err := NewPairs([]float64{2, 2}, multiplier, adjacency, Exact)
+		must(err)
+		if neighbour {
+			must(p.Add([]float64{500, 0, 0, 0}))
+		} else if replace {
+			must(p.Add([]float64{0, 0, 500, 0}))
+		}
+		out, err := p.Release(src)
+		must(err)
+		return []float64{out[0].X, out[0].Z, out[1].X, p.shape.count * 2 * out[0].Count}
+	}
 	transitions := func(neighbour bool, src *noise.Source) []float64 {
 		table, err := NewTransitions(1, 2, 2, multiplier, adjacency, Exact)
 		must(err)
@@ -154,6 +166,7 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 			"Moments":     {auditRuns, moments, []float64{1, 0, 0}},
 			"Ratio":       {auditRuns, ratio, []float64{1, 0}},
 			"Pair":        {auditRuns, pair, []float64{1, 0, 0}},
+			"Pairs":       {auditRuns, pairs, []float64{1, 0, -1, 0}},
 			"Histogram":   {auditRuns, histogram, []float64{1, -1, 0}},
 			"Split":       {2 * auditRuns, split, []float64{1, -1, 0}},
 			"Transitions": {auditRuns, transitions, []float64{1, -1, 0, 2 * cellHeight}},
@@ -166,6 +179,7 @@ func mechanismsUnderAudit(t *testing.T, adjacency dp.Adjacency, multiplier float
 		"Moments":     {auditRuns, moments, []float64{1, p.square, p.count}},
 		"Ratio":       {auditRuns, ratio, []float64{1, 0.7}},
 		"Pair":        {auditRuns, pair, []float64{1, s.height, s.count}},
+		"Pairs":       {auditRuns, pairs, []float64{2, 0, 0, s.count}},
 		"Histogram":   {auditRuns, histogram, []float64{1, 0, 0}},
 		"Split":       {2 * auditRuns, split, []float64{1, 0, 0}},
 		"Transitions": {auditRuns, transitions, []float64{1, 0, cellHeight, cellHeight}},

@@ -128,17 +128,54 @@ func (p *Pair) Add(x, z float64) error {
 // place writes the point of the shares x and z, truncated toward zero.
 func (p *Pair) place(x, z float64) {
 	k := p.radius()
-	o := max(1-x-z, 0)
-	b := p.shape.product * k
 	if p.total.laplace {
-		p.point = [6]int64{int64((x - z) * k), int64((1 - o) * k), int64(b * x * z), int64(p.shape.count * k)}
+		o := max(1-x-z, 0)
+		p.point = [6]int64{int64((x - z) * k), int64((1 - o) * k), int64(p.shape.product * k * x * z), int64(p.shape.count * k)}
 		return
 	}
-	p.point = [6]int64{
-		int64((x - z) * k), int64(p.shape.height * (1 - o) * k),
-		int64(b * x * z), int64(b * x * o), int64(b * z * o),
-		int64(p.shape.count * k),
+	p.shape.place(p.point[:], x, z, k)
+	p.point[inTriangle] = int64(p.shape.count * k)
+}
+
+// inTriangle is how many coordinates a point has beside the count.
+const inTriangle = 5
+
+// place writes the point of the shares x and z of k steps, truncated toward zero.
+func (s triangle) place(point []int64, x, z, k float64) {
+	o := max(1-x-z, 0)
+	b := s.product * k
+	point[0], point[1] = int64((x-z)*k), int64(s.height*(1-o)*k)
+	point[2], point[3], point[4] = int64(b*x*z), int64(b*x*o), int64(b*z*o)
+}
+
+// sums are those of the points of a sum, most in units of 1.
+func (s triangle) sums(point []float64, most float64) NoisyPair {
+	both := point[1] / s.height
+	x, z := (both+point[0])/2, (both-point[0])/2
+	xz, xo, zo := point[2]/s.product, point[3]/s.product, point[4]/s.product
+	square := most * most
+	return NoisyPair{X: x * most, Z: z * most, XX: (x - xz - xo) * square, XZ: xz * square, ZZ: (z - xz - zo) * square}
+}
+
+// sd are the standard deviations of noise of so much in a coordinate, in units of most; products is how much more it is in
+// the products that make a square.
+func (s triangle) sd(unit, most, products float64) PairSD {
+	out := PairSD{Difference: unit * most, Both: unit * most / s.height}
+	out.Sum = math.Hypot(out.Difference, out.Both) / 2
+	out.Product = unit * most * most / s.product
+	out.Square = math.Hypot(most*out.Sum, products*out.Product)
+	if s.count > 0 {
+		out.Count = unit / s.count
 	}
+	return out
+}
+
+// counted is how many coordinates count persons.
+func (p *Pair) counted() int {
+	if p.shape.count > 0 {
+		return 1
+	}
+	return 0
 }
 
 // radius is most in lattice steps, less the slack.
@@ -185,14 +222,7 @@ func (p *Pair) SD() PairSD {
 	if p.total.laplace {
 		unit, products = LaplaceSD(p.total.grid.sigma)/p.radius(), 1
 	}
-	out := PairSD{Difference: unit * p.most, Both: unit * p.most / p.shape.height}
-	out.Sum = math.Hypot(out.Difference, out.Both) / 2
-	out.Product = unit * p.most * p.most / p.shape.product
-	out.Square = math.Hypot(p.most*out.Sum, products*out.Product)
-	if p.shape.count > 0 {
-		out.Count = unit / p.shape.count
-	}
-	return out
+	return p.shape.sd(unit, p.most, products)
 }
 
 // Release draws the noise. It can be called once.
@@ -205,15 +235,10 @@ func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
 	for i := range noisy {
 		noisy[i] /= unit
 	}
-	both := noisy[1] / p.shape.height
-	x, z := (both+noisy[0])/2, (both-noisy[0])/2
-	xz, xo, zo := noisy[2]/p.shape.product, 0.0, 0.0
-	if !p.total.laplace {
-		xo, zo = noisy[3]/p.shape.product, noisy[4]/p.shape.product
-	}
-	out := NoisyPair{Count: float64(p.total.persons), X: x * p.most, Z: z * p.most, SD: p.SD()}
-	square := p.most * p.most
-	out.XX, out.XZ, out.ZZ = (x-xz-xo)*square, xz*square, (z-xz-zo)*square
+	var point [inTriangle]float64 // without x o and z o, where the noise is Laplace
+	copy(point[:], noisy[:len(noisy)-p.counted()])
+	out := p.shape.sums(point[:], p.most)
+	out.Count, out.SD = float64(p.total.persons), p.SD()
 	if p.shape.count > 0 {
 		out.Count = noisy[len(noisy)-1] / p.shape.count
 	}

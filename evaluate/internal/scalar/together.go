@@ -1,0 +1,64 @@
+package scalar
+
+import (
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/internal/dp/mechanism"
+)
+
+// RunTogether is [Bounds.Run] of several values of which an episode has a weight above 0 in one at most,
+// as those of policies that always take one action, and another one each. Their pairs are one release, of
+// mechanism.Pairs, whose noise multiplier is Main in all of them. xz are x and z of
+// everybody in every value, in turn.
+//
+// Weights of a person's episodes are means over them, so that in units of the largest they add up to 1 at most, unless a
+// cap cuts them; where they do not, all are cut alike, which is missing mass.
+func RunTogether(all []Bounds, xz []Numbers, src *noise.Source) ([]*Estimate, error) {
+	caps, chosen := make([]float64, len(all)), make([]*float64, len(all))
+	for i, b := range all {
+		var err error
+		if caps[i], chosen[i], err = b.capped(xz[2*i], xz[2*i+1], src); err != nil {
+			return nil, err
+		}
+	}
+	m, err := mechanism.NewPairs(caps, all[0].Noise.Main, all[0].Public.Adjacency, all[0].Public.Noise)
+	if err != nil {
+		return nil, err
+	}
+	person := make([]float64, len(xz))
+	for part, persons := range xz[0] {
+		for i := range persons {
+			for j, n := range xz {
+				person[j] = n[part][i]
+			}
+			if err := m.Add(person); err != nil {
+				return nil, err
+			}
+		}
+	}
+	sums, err := m.Release(src)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*Estimate, len(all))
+	for i, b := range all {
+		told, err := b.pair(caps[i])
+		if err != nil {
+			return nil, err
+		}
+		sums[i].SD = b.sd(told)
+		out[i] = b.estimate(sums[i], caps[i])
+		out[i].MaxWeight = chosen[i]
+	}
+	return out, nil
+}
+
+// member is a pair that is released with others.
+type member struct{ *mechanism.Pairs }
+
+// SD is that of the noise in it, whatever the others are.
+func (m member) SD() mechanism.PairSD { return m.Pairs.SD(0) }
+
+func together(cap float64, b Bounds) (noisy, error) {
+	m, err := mechanism.NewPairs([]float64{cap}, b.Noise.Main, b.Public.Adjacency, b.Public.Noise)
+	return member{m}, err
+}
