@@ -86,8 +86,9 @@ func TestSelectionTable(t *testing.T) {
 				told := byFlip.Facts["choice"].(*evaluate.ChoiceForecast)
 				rng := rand.New(rand.NewPCG(uint64(i), uint64(persons)))
 				var named [3]float64
-				for log := range uint64(*selectionLogs) {
+				for range *selectionLogs {
 					d, last := lottery(rng, persons, problem.paid)
+					log := rng.Uint64()
 					answers := runOf(t, byValue, d, noise.NewSeeded(log)).Answers
 					for j, right := range []bool{answers[len(answers)-1].Selection.BestByValue == best, runOf(t, byFlip, d, noise.NewSeeded(log)).Answers[0].Pick.Policy == best} {
 						if right {

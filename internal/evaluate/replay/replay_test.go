@@ -88,6 +88,9 @@ func options() map[string]map[string]any {
 		"survival gaussian":          {"name": "dp-survival", "outcome": evaluate.GaussianNoise, "groups": "", "control": "many"},
 		"survival groups":            {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "groups": "fixed"},
 		"survival of episodes":       {"name": "dp-survival", "outcome": evaluate.LaplaceNoise, "decisions": true},
+		"arms":                       {"name": "dp-wis", "arms": "", "max_weight": 3, "clip": "public"},
+		"arms, caps chosen":          {"name": "dp-pdis", "arms": "", "max_weight": 9},
+		"arms by a design":           {"name": "dp-wis", "arms": "design"},
 		"distribution":               {"name": "dp-distribution", "max_weight": 3, "lower_tails": []float64{0.2}, "budget": 400.},
 		"distribution on-policy":     {"name": "dp-distribution", "on": true, "bins": 4},
 		"distribution discrete":      {"name": "dp-distribution", "ends": []float64{0, 0.5, 1, 2}, "discrete": true, "max_weight": 2, "budget": 400.},
@@ -161,6 +164,16 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			p.Target = nil
 			p.Targets = &evaluate.Targets{Levels: []string{"a", "b"}, Contrasts: [][2]string{{"a", "b"}, {"b", "logged"}},
 				Policies: []evaluate.NamedPolicy{{Name: "a", Policy: policy.ProbColumn{}}, {Name: "b", Policy: uniform}, {Name: "logged", Policy: policy.Logged{}}}}
+		case "arms":
+			p.Target, p.Targets = nil, &evaluate.Targets{Levels: []string{"a", "b"}, Contrasts: [][2]string{{"a", "b"}}, Best: true}
+			for i, name := range p.Targets.Levels {
+				c, err := policy.NewConstant(i)
+				check(err)
+				p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: name, Policy: c})
+			}
+			if value == "design" {
+				p.Design, p.Complete = evaluate.NewDesign(uniform, true, p.Targets.Policies[0].Policy, p.Targets.Policies[1].Policy), true
+			}
 		case "near":
 			p.Target, p.Targets = nil, &evaluate.Targets{Contrasts: [][2]string{{"a", "b"}, {"b", "logged"}}, Drawn: uniform}
 			for k, name := range []string{"a", "b"} {

@@ -1,0 +1,183 @@
+package evaluate_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/noise"
+	"github.com/discreet-rl/discreet/evaluate"
+	"github.com/discreet-rl/discreet/rl/policy"
+	"github.com/discreet-rl/discreet/rl/trajectory"
+)
+
+// paidArms is a log of one episode a person whose action is drawn by lot and pays 1 with the probability of its arm.
+func paidArms(rng *rand.Rand, persons int, paid []float64) *trajectory.Dataset {
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
+	for i := range persons {
+		a, r := rng.IntN(len(paid)), 0.0
+		if rng.Float64() < paid[a] {
+			r = 1
+		}
+		d.Action, d.Reward, d.Terminated = append(d.Action, int32(a)), append(d.Reward, r), append(d.Terminated, true)
+		d.EpisodeStart, d.PersonStart, d.BehaviorProb = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1), append(d.BehaviorProb, 1/float64(len(paid)))
+	}
+	return d
+}
+
+// armsByLot asks for the values of actions, one policy each, of which the lot is known, and for the difference of the last two.
+func armsByLot(t testing.TB, persons int64, adjacency dp.Adjacency, actions ...int) evaluate.Public {
+	p := banditPublic(t, persons, adjacency, nil)
+	p.Targets = &evaluate.Targets{Best: true}
+	var targets []policy.Policy
+	for i, a := range actions {
+		name := fmt.Sprint("arm ", i)
+		targets = append(targets, must(policy.NewConstant(a)))
+		p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: name, Policy: targets[i]})
+		p.Targets.Levels = append(p.Targets.Levels, name)
+	}
+	p.Targets.Contrasts = [][2]string{{p.Targets.Levels[len(actions)-1], p.Targets.Levels[len(actions)-2]}}
+	p.Design, p.Complete = evaluate.NewDesign(must(policy.NewUniform(slices.Max(actions)+1)), true, targets...), true
+	return p
+}
+
+// TestValuesTogetherHold: the values of four arms and a difference hold together in at least 95% of logs, at rates in the middle and
+// at an end of the range, with noise that takes values out of it, and each end of the difference misses with
+// half of a percent at most: of 400 logs fewer than 363 hold, or more than 12 miss on one side, with probability below
+// 1e-4 each. The noise in a value is that of a single one.
+func TestValuesTogetherHold(t *testing.T) {
+	const logs = 400
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		for _, c := range []struct {
+			persons int
+			paid    []float64
+		}{{300, []float64{0.02, 0.03, 0, 0.05}}, {3000, []float64{0.4, 0.6, 0.5, 0.7}}} {
+			p := armsByLot(t, int64(c.persons), adjacency, 0, 1, 2, 3)
+			plan := must(evaluate.DPWIS{}.Plan(p))
+			rng, src := rand.New(rand.NewPCG(8, 9)), noise.NewSeeded(uint64(c.persons))
+			held, missed := 0, [2]int{}
+			for range logs {
+				answers, all := runOf(t, plan, paidArms(rng, c.persons, c.paid), src).Answers, true
+				for i, want := range append(slices.Clone(c.paid), c.paid[3]-c.paid[2]) {
+					e := answers[i].Estimate
+					all = all && e.Interval[0] <= want && want <= e.Interval[1]
+					if i == 4 && want < e.Interval[0] {
+						missed[0]++
+					} else if i == 4 && want > e.Interval[1] {
+						missed[1]++
+					}
+				}
+				if all {
+					held++
+				}
+			}
+			if held < 363 || max(missed[0], missed[1]) > 12 {
+				t.Errorf("%v, %d persons: all hold in %d of %d logs; the difference is missed %v times", adjacency, c.persons, held, logs, missed)
+			}
+			alone := p
+			alone.Targets, alone.Target, alone.Design = nil, must(policy.NewConstant(3)), evaluate.NewDesign(must(policy.NewUniform(4)), true, must(policy.NewConstant(3)))
+			alone.Privacy = &evaluate.Privacy{Adjacency: adjacency, Budget: p.Privacy.Budget, NoiseFamily: evaluate.GaussianNoise}
+			one := must(evaluate.DPWIS{}.Plan(alone)).Expected.StdPrivacy
+			for _, a := range plan.Facts["answers"].([]evaluate.ExpectedAnswer)[:4] {
+				if math.Abs(a.StdPrivacy/one-1) > 1e-6 {
+					t.Errorf("%v, %d persons: the noise in %s has standard deviation %v; alone %v", adjacency, c.persons, a.Name, a.StdPrivacy, one)
+				}
+			}
+		}
+	}
+}
+
+// TestWhichValuesAreTogether: those of policies that always take one action, and another one each; two of them at least.
+// Their difference is made of them where nobody has two episodes; another one is a release with two for its anchor.
+func TestWhichValuesAreTogether(t *testing.T) {
+	for name, c := range map[string]struct {
+		actions  []int
+		change   func(*evaluate.Public)
+		together any
+		events   int
+	}{
+		"three arms":         {[]int{0, 1, 2}, nil, 3, 1},
+		"one of them twice":  {[]int{2, 0, 2}, nil, 2, 5},
+		"the same":           {[]int{1, 1}, nil, nil, 5},
+		"several episodes":   {[]int{0, 1}, func(p *evaluate.Public) { p.Horizon, p.OneDecision = 5, true }, 2, 4},
+		"the first episodes": {[]int{0, 1}, func(p *evaluate.Public) { p.Horizon, p.OneDecision, p.Episodes = 5, true, 1 }, 2, 1},
+		"with what was done": {[]int{0, 1}, func(p *evaluate.Public) {
+			p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: "logged", Policy: policy.Logged{}})
+			p.Targets.Levels = append(p.Targets.Levels, "logged")
+		}, 2, 2},
+	} {
+		p := armsByLot(t, 4000, dp.ReplaceOne, c.actions...)
+		if c.change != nil {
+			c.change(&p)
+		}
+		plan := must(evaluate.DPWIS{}.Plan(p))
+		events := 1
+		if all, ok := plan.Event.(dp.Composed); ok {
+			events = len(all.Events)
+		}
+		if got := plan.Facts["values_together"]; got != c.together || events != c.events {
+			t.Errorf("%s: %v values together in %d releases; want %v in %d", name, got, events, c.together, c.events)
+		}
+	}
+}
+
+// TestValuesWereApart: a release that does not say that values were together is made again with a release for each.
+func TestValuesWereApart(t *testing.T) {
+	plan := must(evaluate.DPWIS{}.Plan(armsByLot(t, 500, dp.ReplaceOne, 0, 1)))
+	r := runOf(t, plan, paidArms(rand.New(rand.NewPCG(1, 2)), 500, []float64{0.5, 0.6}), noise.NewSeeded(4))
+	text := must(json.Marshal(r))
+	for _, together := range []bool{true, false} {
+		var back evaluate.Release
+		if err := json.Unmarshal(text, &back); err != nil {
+			t.Fatal(err)
+		}
+		if !together {
+			delete(back.Public, "values_together")
+		}
+		again := must(evaluate.Replan(&back, nil, nil))
+		if err := again.Verify(&back); (err == nil) != together {
+			t.Errorf("together %v: %v", together, err)
+		}
+		if _, one := again.Event.(dp.Gaussian); one != together {
+			t.Errorf("together %v: the event is %v", together, again.Event)
+		}
+	}
+}
+
+// TestBestBeyondTheRange: nobody is paid, noise takes both values below 0 in a quarter of releases, where both are
+// reported as 0, and the one that noise took less far is named.
+func TestBestBeyondTheRange(t *testing.T) {
+	p := armsByLot(t, 200, dp.ReplaceOne, 0, 1)
+	p.Targets.Contrasts = nil
+	plan := must(evaluate.DPWIS{}.Plan(p))
+	d, src, seen := paidArms(rand.New(rand.NewPCG(1, 1)), 200, []float64{0, 0}), noise.NewSeeded(5), 0
+	for range 40 {
+		answers := runOf(t, plan, d, src).Answers
+		sums := func(i int) float64 {
+			text := must(json.Marshal(answers[i].Diagnostics["sums"]))
+			var s struct{ X, Z float64 }
+			if err := json.Unmarshal(text, &s); err != nil {
+				t.Fatal(err)
+			}
+			return s.X / (s.X + s.Z)
+		}
+		if answers[0].Estimate.Value != 0 || answers[1].Estimate.Value != 0 {
+			continue
+		}
+		seen++
+		want := "arm 0"
+		if sums(1) > sums(0) {
+			want = "arm 1"
+		}
+		if got := answers[2].Selection.BestByValue; got != want {
+			t.Errorf("%q is the best by value of ratios %v and %v", got, sums(0), sums(1))
+		}
+	}
+	if seen < 3 {
+		t.Errorf("both values are 0 in %d of 40 releases", seen)
+	}
+}
