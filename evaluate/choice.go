@@ -159,7 +159,7 @@ func (m DPIS) flip(method string, p Public, of vouched) (*permuteAndFlip, error)
 	for _, name := range p.Targets.Levels {
 		k := p.Targets.place(name)
 		f.candidates = append(f.candidates, k)
-		f.caps = append(f.caps, (&quantity{estimand: estimand{of: []term{{k, 1}}}}).cap(p.Targets, most))
+		f.caps = append(f.caps, (&quantity{estimand: estimand{of: []term{{k, 1}}}, own: of.ownOf(k)}).cap(p.Targets, most))
 	}
 	for i, a := range f.candidates {
 		for j, b := range f.candidates {

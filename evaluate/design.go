@@ -31,6 +31,9 @@ type Design struct {
 	// Varies says that the policies tell states apart, so that ratios are smaller in some than
 	// in others.
 	Varies bool `json:"varies,omitempty"`
+	// Each is what is said of every target alone, nothing of what was logged, where that is not the same of all: for
+	// values.
+	Each []*Design `json:"each,omitempty"`
 }
 
 // NewDesign compares targets with the policy that made the data; nil where these do not
@@ -67,7 +70,22 @@ func NewDesign(behaviour policy.Policy, drawn bool, targets ...policy.Policy) *D
 	if d != nil && slices.Equal(d.Usual, d.Squares) {
 		d.Usual = nil
 	}
+	if d != nil && len(targets) > 1 {
+		d.tellEach(behaviour, drawn, targets)
+	}
 	return d
+}
+
+// tellEach adds what is said of every target alone.
+func (d *Design) tellEach(behaviour policy.Policy, drawn bool, targets []policy.Policy) {
+	each, differ := make([]*Design, len(targets)), false
+	for i, target := range targets {
+		each[i] = NewDesign(behaviour, drawn, target)
+		differ = differ || each[i] != nil && !slices.Equal(each[i].Ratios, d.Ratios)
+	}
+	if differ {
+		d.Each = each
+	}
 }
 
 func (d Design) validate() error {
@@ -90,6 +108,19 @@ func (d Design) validate() error {
 			return fmt.Errorf("%w: design: it says that all the target does is drawn, so that the mean ratio is 1, and at decision %d the largest mean square is %v; want 1 or more", ErrPublic, t, q)
 		}
 	}
+	for i, one := range d.Each {
+		if one == nil {
+			continue
+		}
+		if err := one.validate(); err != nil {
+			return err
+		}
+		for t, r := range one.Ratios {
+			if len(one.Ratios) > len(d.Ratios) || r > d.Ratios[min(t, len(d.Ratios)-1)] {
+				return fmt.Errorf("%w: design: each[%d] has larger ratios than all targets together", ErrPublic, i)
+			}
+		}
+	}
 	return nil
 }
 
@@ -105,6 +136,10 @@ func (d *Design) clone() *Design {
 	c := copied(d)
 	if c != nil {
 		c.Ratios, c.Squares, c.Usual, c.Cubes = slices.Clone(d.Ratios), slices.Clone(d.Squares), slices.Clone(d.Usual), slices.Clone(d.Cubes)
+		c.Each = slices.Clone(d.Each)
+		for i, one := range c.Each {
+			c.Each[i] = one.clone()
+		}
 	}
 	return c
 }

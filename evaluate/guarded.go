@@ -16,14 +16,15 @@ import (
 // vouches for, in shares of a range.
 type vouched struct {
 	each           func(x, z []float64, s *value.Sample)
-	within         facts.Range  // what the shares 0 and 1 stand for
-	selfNormalised bool         // the value is the ratio of sums
-	stepwise       bool         // rewards are weighted decision by decision
-	needsEnds      bool         // it matters how episodes end
-	confounding    float64      // by how much hidden circumstances may move odds; 0 for none
-	precision      float64      // by how much recorded probabilities may be off; 0 for exact ones
-	behavior       propensities // estimates the probabilities of logged actions; nil where they are known
-	weights        weightBound  // what the design says of weights
+	within         facts.Range   // what the shares 0 and 1 stand for
+	selfNormalised bool          // the value is the ratio of sums
+	stepwise       bool          // rewards are weighted decision by decision
+	needsEnds      bool          // it matters how episodes end
+	confounding    float64       // by how much hidden circumstances may move odds; 0 for none
+	precision      float64       // by how much recorded probabilities may be off; 0 for exact ones
+	behavior       propensities  // estimates the probabilities of logged actions; nil where they are known
+	weights        weightBound   // what the design says of weights
+	own            []weightBound // the same of every policy alone; nil where it is the same of all
 	// steps or whole is what the shares are of.
 	steps *scalar.Stepwise
 	whole *scalar.Whole
@@ -32,13 +33,13 @@ type vouched struct {
 // wholeReturns weighs returns by the weights of whole trajectories.
 func wholeReturns(p Public) vouched {
 	whole := scalar.WholeOf(p.perEpisode(), p.Discounts)
-	return vouched{whole: &whole, within: whole.Returns, weights: p.weightsOf(false), precision: p.BehaviorPrecision, each: whole.Contributions, needsEnds: p.decisions() > 1}
+	return vouched{whole: &whole, within: whole.Returns, weights: p.weightsOf(false), own: p.ownWeights(false), precision: p.BehaviorPrecision, each: whole.Contributions, needsEnds: p.decisions() > 1}
 }
 
 // stepByStep weighs every reward by the ratios up to its decision.
 func stepByStep(p Public) vouched {
 	steps, several := scalar.StepwiseOf(p.perEpisode(), p.Discounts), p.decisions() > 1
-	return vouched{steps: &steps, within: steps.Range(), weights: p.weightsOf(true), precision: p.BehaviorPrecision, each: steps.Contributions, stepwise: several, needsEnds: several}
+	return vouched{steps: &steps, within: steps.Range(), weights: p.weightsOf(true), own: p.ownWeights(true), precision: p.BehaviorPrecision, each: steps.Contributions, stepwise: several, needsEnds: several}
 }
 
 // perEpisode are the numbers with the horizon of an episode, not of a person.

@@ -71,6 +71,8 @@ func (a estimand) disjoint(t *Targets) bool {
 // adds, with limits that follow from the noisy sum; all of it is fixed before data are seen.
 type quantity struct {
 	estimand
+	// own bounds the weights of the policy whose value it is; nil where the bound of all does.
+	own *weightBound
 	// values are the places, among the answers, of the two values that a contrast is made
 	// of; nil where the answer is a release of its own.
 	values []int
@@ -96,6 +98,14 @@ const anchorShare = 0.06
 // stages share its budget out.
 func (q *quantity) stages(part float64) scalar.Stages {
 	return scalar.Stages{Clip: part * q.share, Anchor: part * q.anchor / 2, Spread: part * q.anchor / 2, Main: part * (1 - q.share - q.anchor)}
+}
+
+// ownOf bounds the weights of a policy, where its bound is not that of all.
+func (of vouched) ownOf(policy int) *weightBound {
+	if policy >= len(of.own) {
+		return nil
+	}
+	return &of.own[policy]
 }
 
 // together marks the values of policies that always take one action, and another one each, of which a person's episode has a
@@ -155,6 +165,9 @@ func (t *Targets) quantities(p Public, of vouched, f form) []quantity {
 	var out []quantity
 	for _, a := range t.estimands() {
 		q := quantity{estimand: a}
+		if a.kind == OfPolicy {
+			q.own = of.ownOf(a.of[0].policy)
+		}
 		if a.kind == OfContrast {
 			if f.subtract {
 				q.values = t.fromValues(q)
@@ -242,6 +255,9 @@ func (q *quantity) cap(t *Targets, most float64) float64 {
 	if q.apart != nil {
 		return max(min(most, q.differ.largest), 1)
 	}
+	if q.own != nil {
+		most = min(most, max(q.own.largest, 1))
+	}
 	sum, largest := 0.0, 0.0
 	for _, x := range q.of {
 		one := math.Abs(x.times) * most
@@ -263,6 +279,8 @@ func (q *quantity) weights(t *Targets, w weightBound) weightBound {
 	switch {
 	case q.apart != nil:
 		return q.differ
+	case q.own != nil:
+		return *q.own
 	case logged == 1:
 		return weightBound{1, 1, []scalar.Atom{{Weight: 1, Share: 1}}, w.scatter, w.supposed}
 	}

@@ -91,6 +91,53 @@ func TestValuesTogetherHold(t *testing.T) {
 	}
 }
 
+// TestEachValueHasItsOwnCap: of arms drawn with .8, .1 and .1 weights are 1.25, 10 and 10, and so are caps and the
+// noise of values, which are one release; of 300 logs fewer than 269 hold with probability below 1e-4 at 95%.
+func TestEachValueHasItsOwnCap(t *testing.T) {
+	const persons, logs = 1000, 300
+	lot, paid := []float64{0.8, 0.1, 0.1}, []float64{0.3, 0.2, 0.5}
+	p := armsByLot(t, persons, dp.ReplaceOne, 0, 1, 2)
+	var targets []policy.Policy
+	for _, a := range p.Targets.Policies {
+		targets = append(targets, a.Policy)
+	}
+	p.Design = evaluate.NewDesign(must(policy.NewTable(lot, 3, "obs_all")), true, targets...)
+	plan := must(evaluate.DPWIS{}.Plan(p))
+	told := plan.Facts["answers"].([]evaluate.ExpectedAnswer)
+	for i, want := range lot {
+		if a := told[i]; math.Abs(a.MaxWeight*want-1) > 1e-12 || math.Abs(a.StdPrivacy*want/told[1].StdPrivacy/0.1-1) > 1e-9 {
+			t.Errorf("%s: cap %v and noise of %v; want a cap of %v, and noise in proportion", a.Name, a.MaxWeight, a.StdPrivacy, 1/want)
+		}
+	}
+	rng, src, held := rand.New(rand.NewPCG(3, 4)), noise.NewSeeded(9), 0
+	for range logs {
+		d := paidArms(rng, persons, []float64{0, 0, 0})
+		for i := range d.Action {
+			u := rng.Float64()
+			switch d.Action[i] = 0; {
+			case u > 0.9:
+				d.Action[i] = 2
+			case u > 0.8:
+				d.Action[i] = 1
+			}
+			if d.BehaviorProb[i] = lot[d.Action[i]]; rng.Float64() < paid[d.Action[i]] {
+				d.Reward[i] = 1
+			}
+		}
+		answers, all := runOf(t, plan, d, src).Answers, true
+		for i, want := range append(slices.Clone(paid), paid[2]-paid[1]) {
+			e := answers[i].Estimate
+			all = all && e.Interval[0] <= want && want <= e.Interval[1]
+		}
+		if all {
+			held++
+		}
+	}
+	if held < 269 {
+		t.Errorf("all hold in %d of %d logs", held, logs)
+	}
+}
+
 // TestWhichValuesAreTogether: those of policies that always take one action, and another one each; two of them at least.
 // Their difference is made of them where nobody has two episodes; another one is a release with two for its anchor.
 func TestWhichValuesAreTogether(t *testing.T) {

@@ -106,6 +106,22 @@ func (p Public) weightsOf(stepwise bool) weightBound {
 	return weightBound{mean.largest / total, mean.square / total, now.atoms(mixed, total), scatter, true}
 }
 
+// ownWeights are the bounds of every policy alone, where the design tells them apart; of what was logged that of weights
+// of 1.
+func (p Public) ownWeights(stepwise bool) (own []weightBound) {
+	if p.Design == nil || p.regime() != designed {
+		return nil
+	}
+	for _, d := range p.Design.Each {
+		one := p
+		if one.Design = d; d == nil {
+			one.Design = &Design{Ratios: []float64{1}, Squares: []float64{1}, Supported: true}
+		}
+		own = append(own, one.weightsOf(stepwise))
+	}
+	return own
+}
+
 // differing bounds the weights of a difference by those of the decision in which the policies differ, times the ratios of
 // all others.
 func (p Public) differing(of vouched, b policy.DifferenceBound) weightBound {

@@ -34,16 +34,18 @@ func checkDesign(r *evaluate.Release, b config.Behavior) error {
 	case d.Supported && b.Source != "design":
 		return fmt.Errorf("source is %s, and public.design says that actions were drawn so", b.Source)
 	}
-	words, _ := r.Public["target"].(string) // a list, where there are several
-	target, err := targetIn(words)
-	if target == nil || err != nil || b.Kind != "uniform" && b.Kind != "constant_by_step" {
+	targets, err := targetsIn(r.Public["target"])
+	if targets == nil || err != nil || b.Kind != "uniform" && b.Kind != "constant_by_step" {
 		return err
 	}
 	behaviour, err := spec.BehaviorPolicy(&b, config.Config{})
 	if err != nil {
 		return err
 	}
-	want := evaluate.NewDesign(behaviour, b.Source == "design", target)
+	want := evaluate.NewDesign(behaviour, b.Source == "design", targets...)
+	if want != nil && d.Each == nil { // older releases have what is said of all together
+		want.Each = nil
+	}
 	if want == nil || !reflect.DeepEqual(*want, d) {
 		return errors.New("public.design is not what the two policies say of ratios")
 	}
@@ -138,6 +140,29 @@ func checkCells(r *evaluate.Release) error {
 		}
 	}
 	return nil
+}
+
+// targetsIn are the policies that words say all of, one or a list of "name: policy"; nil where there are others.
+func targetsIn(target any) (all []policy.Policy, err error) {
+	list, several := target.([]any)
+	if !several {
+		list = []any{target}
+	}
+	for _, one := range list {
+		words := fmt.Sprint(one)
+		if _, what, named := strings.Cut(words, ": "); several && named {
+			words = what
+		}
+		p, err := targetIn(words)
+		if words == (config.Target{Kind: "logged"}).String() {
+			p = policy.Logged{}
+		}
+		if p == nil || err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
 }
 
 // targetIn is a policy that its words say all of, nil for others.
