@@ -208,6 +208,12 @@ func (p Public) judging(t *Targets, persons int64) Public {
 	return p
 }
 
+// by is a copy of which another design is known.
+func (p Public) by(d *Design) Public {
+	p.Design = d
+	return p
+}
+
 // withFirst is a copy whose first target is another policy.
 func (p Public) withFirst(target policy.Policy) Public {
 	p = p.clone()

@@ -105,7 +105,7 @@ func TestEachValueHasItsOwnCap(t *testing.T) {
 	plan := must(evaluate.DPWIS{}.Plan(p))
 	told := plan.Facts["answers"].([]evaluate.ExpectedAnswer)
 	for i, want := range lot {
-		if a := told[i]; math.Abs(a.MaxWeight*want-1) > 1e-12 || math.Abs(a.StdPrivacy*want/told[1].StdPrivacy/0.1-1) > 1e-9 {
+		if a := told[i]; math.Abs(a.MaxWeight*want-1) > 1e-9 || math.Abs(a.StdPrivacy*want/told[1].StdPrivacy/0.1-1) > 1e-9 {
 			t.Errorf("%s: cap %v and noise of %v; want a cap of %v, and noise in proportion", a.Name, a.MaxWeight, a.StdPrivacy, 1/want)
 		}
 	}

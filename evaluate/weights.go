@@ -109,15 +109,14 @@ func (p Public) weightsOf(stepwise bool) weightBound {
 // ownWeights are the bounds of every policy alone, where the design tells them apart; of what was logged that of weights
 // of 1.
 func (p Public) ownWeights(stepwise bool) (own []weightBound) {
-	if p.Design == nil || p.regime() != designed {
+	if p.Design == nil {
 		return nil
 	}
 	for _, d := range p.Design.Each {
-		one := p
-		if one.Design = d; d == nil {
-			one.Design = &Design{Ratios: []float64{1}, Squares: []float64{1}, Supported: true}
+		if d == nil {
+			d = &Design{Ratios: []float64{1}, Squares: []float64{1}, Supported: true}
 		}
-		own = append(own, one.weightsOf(stepwise))
+		own = append(own, p.by(d).weightsOf(stepwise))
 	}
 	return own
 }
