@@ -127,14 +127,13 @@ func (p *Pair) Add(x, z float64) error {
 
 // place writes the point of the shares x and z, truncated toward zero.
 func (p *Pair) place(x, z float64) {
-	k := p.radius()
-	if p.total.laplace {
-		o := max(1-x-z, 0)
-		p.point = [6]int64{int64((x - z) * k), int64((1 - o) * k), int64(p.shape.product * k * x * z), int64(p.shape.count * k)}
-		return
-	}
+	k, last := p.radius(), inTriangle
 	p.shape.place(p.point[:], x, z, k)
-	p.point[inTriangle] = int64(p.shape.count * k)
+	if p.total.laplace { // which has neither x o nor z o
+		last = 3
+		clear(p.point[last:])
+	}
+	p.point[last] = int64(p.shape.count * k)
 }
 
 // inTriangle is how many coordinates a point has beside the count.
