@@ -17,7 +17,7 @@ func auditMutants() []mutant {
 			edits: edits{{"if len(lacking(whole, plan)) == 0 {", "if true {"}}},
 		{name: "audit: sums are clipped after the noise", in: "internal/dp/mechanism", by: stand, run: plansStand + "dp-wis_replace_one",
 			edits: edits{{"if sum := x + z; sum > 1 {", "if sum := x + z; sum < 0 {"}, {"p.place(min(x, 1), min(z, 1))", "p.place(x, z)"}, {"o := max(1-x-z, 0)", "o := 1 - x - z"},
-				{"noisy[i] /= unit", "noisy[i] = min(max(noisy[i]/unit, -float64(p.total.persons)), float64(p.total.persons))"}}},
+				{"noisy[i] /= unit", "noisy[i] = min(max(noisy[i]/unit, -float64(a.persons)), float64(a.persons))"}}},
 		{name: "audit: a sampling error that is not paid for", in: "evaluate/internal/scalar", by: stand, run: plansStand + "dp-is_add_remove_one",
 			edits: edits{{"e.MaxWeight, e.Overlap = chosen, diagnostics", "e.MaxWeight, e.Overlap = chosen, diagnostics\n\tsum, squares := 0.0, 0.0\n\tfor _, v := range x {\n\t\tsum += v\n\t\tsquares += v * v\n\t}\n\te.StdSampling = math.Sqrt(max(squares-sum*sum/float64(len(x)), 0)) / float64(len(x))"}}},
 		{name: "audit: rounds share their noise", in: "evaluate/internal/refine", by: stand, run: plansStand + "dp-refine_replace_one",

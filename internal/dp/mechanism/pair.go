@@ -224,15 +224,21 @@ func (p *Pair) SD() PairSD {
 	return p.shape.sd(unit, p.most, products)
 }
 
-// Release draws the noise. It can be called once.
-func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
-	noisy, err := p.total.release(src)
-	if err != nil {
-		return NoisyPair{}, nil, err
-	}
-	unit := p.radius() * p.total.grid.step
+// shares draws the noise, and returns the sum in units of so many lattice steps.
+func (a *accumulator) shares(radius float64, src *noise.Source) ([]float64, error) {
+	noisy, err := a.release(src)
+	unit := radius * a.grid.step
 	for i := range noisy {
 		noisy[i] /= unit
+	}
+	return noisy, err
+}
+
+// Release draws the noise. It can be called once.
+func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
+	noisy, err := p.total.shares(p.radius(), src)
+	if err != nil {
+		return NoisyPair{}, nil, err
 	}
 	var point [inTriangle]float64 // without x o and z o, where the noise is Laplace
 	copy(point[:], noisy[:len(noisy)-p.counted()])

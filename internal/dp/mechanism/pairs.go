@@ -96,13 +96,9 @@ func (p *Pairs) SD(pair int) PairSD {
 
 // Release draws the noise. It can be called once.
 func (p *Pairs) Release(src *noise.Source) ([]NoisyPair, error) {
-	noisy, err := p.total.release(src)
+	noisy, err := p.total.shares(p.radius(), src)
 	if err != nil {
 		return nil, err
-	}
-	unit := p.radius() * p.total.grid.step
-	for i := range noisy {
-		noisy[i] /= unit
 	}
 	out := make([]NoisyPair, len(p.most))
 	for i, m := range p.most {
