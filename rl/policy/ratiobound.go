@@ -55,15 +55,18 @@ func BoundRatios(target, behaviour Policy) (RatioBound, bool) {
 	return out, true
 }
 
-// usualRatio are the mean squared and the mean cubed ratio over all states alike; +Inf and 0 where these are not known.
+// usualRatio are the mean squared and the mean cubed ratio over all states alike, or of two trees all pairs of leaves that meet; +Inf and 0 where these are not known.
 func usualRatio(target, behaviour Policy) (square, cube float64) {
 	rows := stateByState(target, behaviour)
+	if rows == nil {
+		rows = leafByLeaf(target, behaviour)
+	}
 	if rows == nil {
 		return math.Inf(1), 0
 	}
 	for _, x := range rows {
 		for a, drawn := range x[1] {
-			if drawn > 0 {
+			if drawn > 0 && a < len(x[0]) {
 				part := x[0][a] * x[0][a] / drawn / float64(len(rows))
 				square += part
 				cube += part * x[0][a] / drawn

@@ -63,18 +63,18 @@ func (r region) meets(other region) bool {
 
 // leafByLeaf lists what two trees do wherever a leaf of one meets a leaf of the other; nil of other policies, of trees
 // that read numbers of different precision, and of too many leaves.
-func leafByLeaf(target, behaviour Policy) [][2][]float64 {
+func leafByLeaf(target, behaviour Policy) [][][]float64 {
 	a, ok := target.(tree)
 	b, both := behaviour.(tree)
 	if !ok || !both || a.float32 != b.float32 || len(a.nodes)*len(b.nodes)*(a.actions+b.actions) > largestListed {
 		return nil
 	}
-	var out [][2][]float64
+	var out [][][]float64
 	inB := b.regions()
 	for _, r := range a.regions() {
 		for _, s := range inB {
 			if r.meets(s) {
-				out = append(out, [2][]float64{r.probs, s.probs})
+				out = append(out, [][]float64{r.probs, s.probs})
 			}
 		}
 	}

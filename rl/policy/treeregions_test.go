@@ -89,3 +89,26 @@ func TestTreesOfOtherPrecisionMeetEverywhere(t *testing.T) {
 		}
 	}
 }
+
+// TestUsualRatioOfTrees: of two trees that each ask once, about the same column or about two, the usual mean square is the mean
+// over the pairs of leaves that an observation may be in.
+func TestUsualRatioOfTrees(t *testing.T) {
+	stump := func(column string, threshold, low, high float64) policy.Policy {
+		return must(policy.NewTree([]string{"obs_x", "obs_y"}, []policy.Node{{Input: column, Threshold: &threshold, Left: 1, Right: 2},
+			{Probs: []float64{low, 1 - low}}, {Probs: []float64{high, 1 - high}}}, false))
+	}
+	square := func(p, b float64) float64 { return p*p/b + (1-p)*(1-p)/(1-b) }
+	for name, c := range map[string]struct {
+		behaviour policy.Policy
+		want      float64
+	}{
+		"of another column":     {stump("obs_y", 0, 0.5, 0.2), (square(0.9, 0.5) + square(0.9, 0.2) + square(0.1, 0.5) + square(0.1, 0.2)) / 4},
+		"of another threshold":  {stump("obs_x", 1, 0.5, 0.2), (square(0.9, 0.5) + square(0.1, 0.5) + square(0.1, 0.2)) / 3},
+		"of the same threshold": {stump("obs_x", 0, 0.5, 0.2), (square(0.9, 0.5) + square(0.1, 0.2)) / 2},
+	} {
+		found, ok := policy.BoundRatios(stump("obs_x", 0, 0.9, 0.1), c.behaviour)
+		if !ok || math.Abs(found.Usual[0]-c.want) > 1e-9 {
+			t.Errorf("%s: usual %v; want %v", name, found.Usual, c.want)
+		}
+	}
+}
