@@ -169,7 +169,7 @@ func (b Bounds) sd(m *mechanism.Pair) mechanism.PairSD {
 
 func (b Bounds) pair(cap float64) (*mechanism.Pair, error) {
 	if b.Laplace {
-		return mechanism.NewLaplacePair(cap, b.Noise.Main, b.Public.Adjacency)
+		return mechanism.NewLaplacePair(cap, b.Noise.Main, b.Public.Adjacency, b.Usable || b.Uncut.twoValued(cap))
 	}
 	return mechanism.NewPair(cap, b.Noise.Main, b.Public.Adjacency, b.Public.Noise)
 }

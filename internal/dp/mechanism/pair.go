@@ -18,8 +18,9 @@ import (
 // AddRemoveOne a further coordinate counts persons, and the norm of the longest
 // point counts. docs/proofs/overlap.md has the proof, rounding included.
 //
-// With Laplace noise ([NewLaplacePair]) only x z is a product, and the diameter of x - z, x + z
-// and 2 x z is 2 in l1: of x^2 and z^2 upper limits follow, x - x z and z - x z in units of most.
+// With Laplace noise ([NewLaplacePair]) the diameter of x - z, x + z and 2 x z is 2 in l1: of x^2
+// and z^2 upper limits follow, x - x z and z - x z in units of most. Where both are wanted
+// themselves, x o and z o have a weight of their own.
 //
 // Unit: a person. The event is dp.Gaussian, its multiplier relative to half the
 // diameter (ReplaceOne) or to the longest norm (AddRemoveOne); with Laplace noise it is
@@ -36,15 +37,16 @@ type Pair struct {
 // triangle holds the weights of the coordinates. The difference x - z has weight 1.
 type triangle struct {
 	height  float64 // of x + z
-	product float64 // of the products, in units of most
+	product float64 // of x z, in units of most
+	rest    float64 // of x o and z o; 0 where these are left out
 	count   float64 // of the count; 0 under ReplaceOne
 }
 
 func triangleFor(adjacency dp.Adjacency) triangle {
 	if adjacency == dp.ReplaceOne {
-		return triangle{height: 1.732, product: 2.8} // below sqrt 3 and sqrt 8
+		return triangle{height: 1.732, product: 2.8, rest: 2.8} // below sqrt 3 and sqrt 8
 	}
-	return triangle{height: 1, product: 2.8, count: 0.7}
+	return triangle{height: 1, product: 2.8, rest: 2.8, count: 0.7}
 }
 
 // norm is what the noise multiplier refers to, for most = 1.
@@ -83,14 +85,23 @@ func NewPair(most, noiseMultiplier float64, adjacency dp.Adjacency, kind Noise) 
 }
 
 // NewLaplacePair makes an empty pair of sums with discrete Laplace noise, whose scale is the
-// multiplier times half the l1 diameter (ReplaceOne) or the longest l1 norm (AddRemoveOne).
-func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency) (*Pair, error) {
+// multiplier times half the l1 diameter (ReplaceOne) or the longest l1 norm (AddRemoveOne). The
+// squares are upper limits that are exact where x + z is 0 or most, or else estimates.
+func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency, upper bool) (*Pair, error) {
 	p, err := NewPair(most, multiplier, adjacency, Exact)
 	if err != nil {
 		return nil, err
 	}
-	p.shape = triangle{height: 1, product: 2, count: p.shape.count}
-	p.total = newAccumulator(p.total.grid, len(p.total.sum)-2, Exact)
+	p.shape = triangle{height: 1, product: 2, rest: 0.5, count: p.shape.count}
+	dim := len(p.total.sum)
+	switch {
+	case upper:
+		p.shape.rest = 0
+		dim -= 2
+	case adjacency == dp.AddRemoveOne:
+		p.shape.rest = 2
+	}
+	p.total = newAccumulator(p.total.grid, dim, Exact)
 	p.total.laplace = true
 	if p.total.grid.sigma = multiplier * p.longest() * (1 + 0x1p-50); !(p.total.grid.sigma <= 1<<maxNoise) {
 		return nil, fmt.Errorf("%w: noise is %v of the largest sum; choose a larger epsilon", ErrParameter, multiplier)
@@ -99,12 +110,12 @@ func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency) (*Pair, er
 }
 
 // longest is the norm of the event of Laplace noise, in lattice steps: truncation moves two
-// points apart by less than 6.
+// points apart by less than a step in each coordinate.
 func (p *Pair) longest() float64 {
 	if p.adjacency == dp.AddRemoveOne {
 		return p.radius()*(2+p.shape.count) + slack
 	}
-	return p.radius() + slack
+	return p.radius()*(1+p.shape.rest/8) + slack
 }
 
 // Capacity is the number of persons that can be added at most.
@@ -129,15 +140,10 @@ func (p *Pair) Add(x, z float64) error {
 func (p *Pair) place(x, z float64) {
 	k := p.radius()
 	o := max(1-x-z, 0)
-	b := p.shape.product * k
-	if p.total.laplace {
-		p.point = [6]int64{int64((x - z) * k), int64((1 - o) * k), int64(b * x * z), int64(p.shape.count * k)}
-		return
-	}
-	p.point = [6]int64{
-		int64((x - z) * k), int64(p.shape.height * (1 - o) * k),
-		int64(b * x * z), int64(b * x * o), int64(b * z * o),
-		int64(p.shape.count * k),
+	count, product := int64(p.shape.count*k), int64(p.shape.product*k*x*z)
+	p.point = [6]int64{int64((x - z) * k), int64(p.shape.height * (1 - o) * k), product, count}
+	if b := p.shape.rest * k; b > 0 {
+		p.point[3], p.point[4], p.point[5] = int64(b*x*o), int64(b*z*o), count
 	}
 }
 
@@ -174,16 +180,19 @@ type PairSD struct {
 	Sum        float64 // in X, and in Z
 	Difference float64 // in X - Z
 	Both       float64 // in X + Z, independent of that in X - Z
-	Square     float64 // in XX, and in ZZ, or with Laplace noise in their upper limits
+	Square     float64 // in XX, and in ZZ, or in their upper limits
 	Product    float64 // in XZ
 }
 
 // SD returns the standard deviations of the noise. They are public.
 func (p *Pair) SD() PairSD {
 	unit := p.total.grid.sigma / p.radius() // of a coordinate, in units of most
-	products := math.Sqrt2                  // in a square, independent of one another
+	products := 1.0                         // in a square, of independent noise
+	if p.shape.rest > 0 {
+		products = math.Hypot(1, p.shape.product/p.shape.rest)
+	}
 	if p.total.laplace {
-		unit, products = LaplaceSD(p.total.grid.sigma)/p.radius(), 1
+		unit = LaplaceSD(p.total.grid.sigma) / p.radius()
 	}
 	out := PairSD{Difference: unit * p.most, Both: unit * p.most / p.shape.height}
 	out.Sum = math.Hypot(out.Difference, out.Both) / 2
@@ -208,8 +217,8 @@ func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
 	both := noisy[1] / p.shape.height
 	x, z := (both+noisy[0])/2, (both-noisy[0])/2
 	xz, xo, zo := noisy[2]/p.shape.product, 0.0, 0.0
-	if !p.total.laplace {
-		xo, zo = noisy[3]/p.shape.product, noisy[4]/p.shape.product
+	if p.shape.rest > 0 {
+		xo, zo = noisy[3]/p.shape.rest, noisy[4]/p.shape.rest
 	}
 	out := NoisyPair{Count: float64(p.total.persons), X: x * p.most, Z: z * p.most, SD: p.SD()}
 	square := p.most * p.most
