@@ -89,7 +89,7 @@ func (b Bounds) gains(anchor float64, spread mechanism.NoisyPair) (bool, error) 
 	half := func(anchor, share float64) float64 {
 		width := spanOf(anchor).Width()
 		noise, sampling := width*m.SD().Difference/2/persons, math.Sqrt(square*share/persons)
-		return math.Hypot(b.Z()*math.Hypot(noise, sampling), width*b.unseen()*b.Caps.At(0).Max/2/persons)
+		return math.Hypot(b.half(sampling, noise), width*b.unseen()*b.Caps.At(0).Max/2/persons)
 	}
 	return half(anchor, anchor*(1-anchor)) < half(0.5, 0.25), nil
 }

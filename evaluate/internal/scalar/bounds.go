@@ -39,6 +39,8 @@ type Bounds struct {
 	Usable bool
 	// Laplace says that the noise is discrete Laplace, and the pair all that is paid for.
 	Laplace bool
+	// TwoValued says that a person's weight is 0 or the largest cap: squares then follow from the sums.
+	TwoValued bool
 	// Uncut says that no weight is above the largest cap and that nothing is missing: at that cap
 	// no guard is needed. nil where that is not known.
 	Uncut *Uncut
@@ -169,7 +171,7 @@ func (b Bounds) sd(m *mechanism.Pair) mechanism.PairSD {
 
 func (b Bounds) pair(cap float64) (*mechanism.Pair, error) {
 	if b.Laplace {
-		return mechanism.NewLaplacePair(cap, b.Noise.Main, b.Public.Adjacency, b.Usable || b.Uncut.twoValued(cap))
+		return mechanism.NewLaplacePair(cap, b.Noise.Main, b.Public.Adjacency, b.Usable || b.TwoValued)
 	}
 	return mechanism.NewPair(cap, b.Noise.Main, b.Public.Adjacency, b.Public.Noise)
 }
@@ -320,8 +322,9 @@ func (b Bounds) missing(noisy mechanism.NoisyPair, persons, cap float64) *Missin
 	variance := (noisy.XX+2*noisy.XZ+noisy.ZZ)/persons - mean*mean
 	// No less than noise could hide, no more than weights up to the cap allow.
 	variance = min(max(variance, noisy.SD.Square/persons), max(mean*(cap-mean), 0))
-	sd := math.Hypot(private, math.Sqrt(variance/persons))
-	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && Refuted(mean, sd, persons)}
+	sampling := math.Sqrt(variance / persons)
+	sd := math.Hypot(private, sampling)
+	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && Refuted(mean, b.refuting(sampling, private), persons)}
 }
 
 // point is the value, with its errors.
