@@ -47,7 +47,7 @@ func mechanismMutants() []mutant {
 		{name: "triangle of a pair too high", in: "internal/dp/mechanism", run: "PairDiameter",
 			edits: edits{{"triangle{height: 1.732,", "triangle{height: 1.8,"}}},
 		{name: "products of a pair weigh too much", in: "internal/dp/mechanism", run: "PairDiameter",
-			edits: edits{{"product: 2.8} //", "product: 5} //"}}},
+			edits: edits{{"product: 2.8, rest: 2.8} //", "product: 5, rest: 5} //"}}},
 		{name: "only one number of a pair shrinks", in: "internal/dp/mechanism", run: "PairShrinks",
 			edits: edits{{"x, z = x/sum, z/sum", "x = 1 - z"}}},
 		{name: "rewards of transitions weigh too much", in: "internal/dp/mechanism", run: "TransitionsDiameter",
