@@ -234,7 +234,7 @@ func evaluateMutants() []mutant {
 			edits: edits{{"	if !b.Laplace {\n\t\treturn both", "	if true {\n\t\treturn both"}}},
 		{name: "a value by Laplace: half of the noise", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"pure.Laplace, pure.Noise = true, scalar.Stages{Main: p.laplaceScale()}", "pure.Laplace, pure.Noise = true, scalar.Stages{Main: p.laplaceScale() / 2}"}}},
-		{name: "a value by Laplace: a guard that is needed left out", in: "evaluate", run: "AValueByLaplace",
+		{name: "a value by Laplace: a guard that is needed left out", in: "evaluate", run: "AValueByLaplaceIs",
 			edits: edits{{"why, asked := m.needsGuard(p, of), p.Privacy.byLaplace()", "why, asked := \"\", p.Privacy.byLaplace()"}}},
 		{name: "difference of weights: half of the distance", in: "evaluate/internal/scalar", run: "DifferencesOfWeights",
 			edits: edits{{"out[row] = min(policy.TotalVariation(p, q), largest)", "out[row] = min(policy.TotalVariation(p, q), largest) / 2"}}},
