@@ -170,7 +170,7 @@ func (m DPIS) laplace(method string, p Public, stages scalar.Stages, narrower fu
 	case asked && p.Privacy.Fast:
 		return false, fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
 	case asked && shared:
-		return false, fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+		return false, fmt.Errorf("%w: %s: with Laplace noise one sum is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
 	case asked || p.Privacy.NoiseFamily != "" || p.Privacy.Fast || shared:
 		return asked, nil
 	}
