@@ -53,11 +53,18 @@ func beyondBoth(x, sd, scale float64) float64 {
 	return xmath.NormSF(z) + tail/2
 }
 
-// Event is that of the pair alone, at the largest cap.
+// Event is that of the pair at the largest cap, after that of an anchor where it is paid for.
 func (b Bounds) Event() (dp.Event, error) {
 	m, err := b.pair(b.Caps.At(0).Max)
 	if err != nil {
 		return nil, err
 	}
-	return m.Event(), nil
+	if b.Noise.Anchor == 0 {
+		return m.Event(), nil
+	}
+	first, err := b.round(b.Noise.Anchor)
+	if err != nil {
+		return nil, err
+	}
+	return dp.Composed{Events: []dp.Event{first.Event(), m.Event()}}, nil
 }
