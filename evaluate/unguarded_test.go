@@ -176,3 +176,52 @@ func TestMissingMassBringsTheGuardBackByLaplace(t *testing.T) {
 		}
 	}
 }
+
+// TestAContrastByLaplaceHolds: the same of a contrast that is asked for alone, of arms of a trial in the middle of the range and near an end, where
+// the anchor is taken, and of policies. Where the family is left to the plan no half width that it forecasts is above that with Gaussian noise.
+func TestAContrastByLaplaceHolds(t *testing.T) {
+	const persons, logs, least = 300, 200, 176
+	arms := must(policy.NewTable([]float64{0.5, 0.5}, 2, "state"))
+	trial := func(worth ...float64) ward {
+		return ward{often: []float64{1}, worth: [][]float64{worth}, drawn: arms, new: must(policy.NewConstant(1)), old: must(policy.NewConstant(0))}
+	}
+	for name, w := range map[string]ward{"arms": trial(0.4, 0.6), "arms near an end": trial(0.01, 0.04), "arms near the other": trial(0.99, 0.97), "policies": drawWard(rand.New(rand.NewPCG(1, 41)))} {
+		truth, anchored := w.worthOf(w.new, w.old), 0
+		for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+			for _, epsilon := range []float64{1, 0.2} {
+				p := banditPublic(t, persons, adjacency, nil)
+				p.Targets = &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "new", Policy: w.new}, {Name: "old", Policy: w.old}}, Contrasts: [][2]string{{"new", "old"}}, Drawn: w.drawn}
+				p.Design, p.Complete = evaluate.NewDesign(w.drawn, true, w.new, w.old), true
+				p.Privacy.Budget.Epsilon = epsilon
+				chosen := must(evaluate.DPWIS{}.Plan(p))
+				p.Privacy.NoiseFamily = evaluate.GaussianNoise
+				if most := halfOf(must(evaluate.DPWIS{}.Plan(p))); halfOf(chosen) > most {
+					t.Errorf("%s, %v, epsilon %v: a half width of %v is chosen, and with Gaussian noise it is %v", name, adjacency, epsilon, halfOf(chosen), most)
+				}
+				p.Privacy.NoiseFamily, p.Privacy.Budget.Delta = "", 0
+				plan, src, rng, held := must(evaluate.DPWIS{}.Plan(p)), noise.NewSeeded(7), rand.New(rand.NewPCG(6, 8)), 0
+				if plan.Epsilon.Upper > epsilon || plan.Facts["tier"] != 0 {
+					t.Fatalf("%s: epsilon %v, tier %v", name, plan.Epsilon, plan.Facts["tier"])
+				}
+				for log := range logs {
+					r := runOf(t, plan, w.log(t, persons, rng), src)
+					if ends := r.Answers[0].Estimate.Interval; ends[0] <= truth && truth <= ends[1] {
+						held++
+					}
+					if r.Answers[0].Diagnostics["anchor"].(float64) != 0.5 {
+						anchored++
+					}
+					if log == 0 {
+						verified(t, r)
+					}
+				}
+				if t.Logf("%s, %v, epsilon %v: %d of %d", name, adjacency, epsilon, held, logs); held < least {
+					t.Errorf("%s, %v, epsilon %v: %d of %d intervals hold %v", name, adjacency, epsilon, held, logs, truth)
+				}
+			}
+		}
+		if (anchored > logs) != strings.Contains(name, "near") {
+			t.Errorf("%s: %d of %d are measured from an anchor", name, anchored, 4*logs)
+		}
+	}
+}
