@@ -7,6 +7,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
 )
 
@@ -114,5 +115,54 @@ func TestLaplacePairIsUnbiased(t *testing.T) {
 	}
 	if _, err := NewLaplacePair(1, 1e30, dp.ReplaceOne, true); err == nil {
 		t.Error("noise that no sampler makes is planned")
+	}
+}
+
+// TestAuditsDoNotBreakALaplacePair bounds epsilon from below on two corners, or on a corner and nobody, by what noisy sums say of which it was:
+// the bound stays under the claim, and is above it with 0.4 of the noise.
+func TestAuditsDoNotBreakALaplacePair(t *testing.T) {
+	const runs, delta = 4000, 1e-6
+	for _, c := range laplacePairs[2:] {
+		multiplier := c.adjacency.SumSensitivity(1)
+		p, err := NewLaplacePair(2, multiplier, c.adjacency, c.upper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim, err := audit.NewClaim(p.Event(), c.adjacency, delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []float64{1, 0.4} {
+			src := noise.NewSeeded(11)
+			found, err := audit.DrawNumbers(runs, func(world int) float64 {
+				p, err := NewLaplacePair(2, multiplier*part, c.adjacency, c.upper)
+				if err != nil {
+					t.Fatal(err)
+				}
+				apart, together, count := -1.0, 0.0, 0.0
+				if c.adjacency == dp.AddRemoveOne {
+					apart, together, count = 0, 1, p.shape.count
+				}
+				if world == 1 {
+					err = p.Add(500, 0)
+				} else if c.adjacency == dp.ReplaceOne {
+					err = p.Add(0, 500)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, _, err := p.Release(src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return min(max((out.X-out.Z)/2, apart), 1) + min(max((out.X+out.Z)/2, 0), together) + min(max(out.Count*p.shape.count, 0), count)
+			}).Bound(audit.Options{Delta: delta})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if honest := part == 1; honest != (found.Epsilon <= claim.Epsilon) || honest && found.Epsilon < 0.5*claim.Epsilon {
+				t.Errorf("%+v, %v of the noise: epsilon at least %.3f, where %.3f is claimed", c, part, found.Epsilon, claim.Epsilon)
+			}
+		}
 	}
 }
