@@ -160,7 +160,7 @@ func TestAuditsDoNotBreakALaplacePair(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if honest := part == 1; honest != (found.Epsilon <= claim.Epsilon) || honest && found.Epsilon < 0.5*claim.Epsilon {
+			if honest := part == 1; honest != (found.Epsilon <= claim.Epsilon) || honest && found.Epsilon < 0.35*claim.Epsilon {
 				t.Errorf("%+v, %v of the noise: epsilon at least %.3f, where %.3f is claimed", c, part, found.Epsilon, claim.Epsilon)
 			}
 		}
