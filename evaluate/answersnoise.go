@@ -202,9 +202,11 @@ func downTo(name string, least float64) string { return fmt.Sprintf("%s down to 
 
 // aboutAnswers is what is known beforehand; w is nil of a policy that is yet to be learned.
 func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding float64, uncut bool) (s summary, err error) {
-	affordable, err := affordableWeight(p)
-	if err != nil {
-		return s, err
+	affordable := 1.0
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.share > 0 }) {
+		if affordable, err = affordableWeight(p); err != nil {
+			return s, err
+		}
 	}
 	expected, err := expectedAnswers(answers, affordable)
 	if err != nil {

@@ -32,7 +32,7 @@ func (m DPIS) several(method string, p Public, of vouched) (draft, error) {
 
 // byLimits plans all intervals that are asked for, and which policy is best by them.
 func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
-	joint, err := m.answersFor(method, p, of)
+	joint, err := m.answersByNoise(method, p, of)
 	if err != nil {
 		return draft{}, err
 	}
@@ -56,11 +56,15 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 	if uncut {
 		about.facts["max_weight"] = of.weights.largest
 	}
+	laplace := joint.answers[0].bounds.Laplace
+	if laplace {
+		about.byLaplace()
+	}
 	return draft{
 		method: method, public: p, event: joint.event, outcome: answersAgain(joint),
 		prepare:   preparedAnswers(joint, of).preparation(),
 		summary:   about.and(joint.guard.summary(p, nil)),
-		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: uncut,
+		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: uncut, laplace: laplace,
 	}, nil
 }
 

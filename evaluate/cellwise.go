@@ -255,8 +255,7 @@ func (q cellQuestion) about(policies [][]float64) (summary, error) {
 		s.inMiddle((near.Interval[1] - near.Interval[0]) / 2)
 	}
 	if q.cells.Laplace {
-		s.facts["noise_family"] = LaplaceNoise
-		s.notes = append(s.notes, chargesLaplace)
+		s.byLaplace()
 	}
 	b := q.public.Behavior
 	s.notes = append(s.notes, q.public.words(fmt.Sprintf("The probabilities of the logged actions were not known. Persons are counted, with what they gained, in %d public cells of %d actions, with noise; every answer follows from these sums, and its interval allows for errors of sampling and noise. It is assumed that within a cell every decision was made with the same probabilities, whatever else was known about the person. Where too few took an action in a cell, and for persons in no cell, any value in the public range is allowed for. The expected errors suppose as many persons in each cell, who took half as often what the policy does.", max(b.States, 1), b.Actions)))

@@ -170,7 +170,7 @@ func (m DPIS) laplace(method string, p Public, stages scalar.Stages, narrower fu
 	case asked && p.Privacy.Fast:
 		return false, fmt.Errorf("%w: %s: Laplace noise is exact; leave privacy.noise out", ErrPublic, method)
 	case asked && shared:
-		return false, fmt.Errorf("%w: %s: with Laplace noise the mean is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
+		return false, fmt.Errorf("%w: %s: with Laplace noise one sum is all that is paid for; leave clip and diagnostics out, or set privacy.noise_family to gaussian and delta above 0", ErrMethod, method)
 	case asked || p.Privacy.NoiseFamily != "" || p.Privacy.Fast || shared:
 		return asked, nil
 	}
@@ -232,22 +232,30 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if p.share.some() && m.Diagnostics != 0 {
 		return draft{}, fmt.Errorf("%w: %s: diagnostics are of all persons; with by leave the parameter out", ErrMethod, method)
 	}
-	caps, clip, err := m.caps(method, p, of.weights.largest)
-	if err != nil {
-		return draft{}, err
-	}
-	stages := m.stages(clip)
-	if baseline != nil {
-		baseline.stages(&stages)
-	}
-	p.estimation(&stages)
 	of.confounding = m.Confounding
 	b := p.boundsOf(of)
-	b.Caps = caps
-	b, tier, err := m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) {
-		n, err := splitStages(method, *p.Privacy, s)
-		return p.share.moved(n), err
-	})
+	gaussian := func() (scalar.Bounds, tier, error) {
+		caps, clip, err := m.caps(method, p, of.weights.largest)
+		if err != nil {
+			return b, tier{}, err
+		}
+		stages := m.stages(clip)
+		if baseline != nil {
+			baseline.stages(&stages)
+		}
+		p.estimation(&stages)
+		b := b
+		b.Caps = caps
+		return m.tier(p, of, b, stages, func(s scalar.Stages) (scalar.Stages, error) {
+			n, err := splitStages(method, *p.Privacy, s)
+			return p.share.moved(n), err
+		})
+	}
+	plan := func() (scalar.Bounds, tier, error) { return m.byNoise(method, p, of, b, gaussian) }
+	if p.onPolicy() || baseline != nil {
+		plan = gaussian
+	}
+	b, tier, err := plan()
 	if err != nil {
 		return draft{}, err
 	}
@@ -261,19 +269,29 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	}
 	g := guardedBy(b, baseline)
 	about, err := p.aboutBounds(b, of.weights.largest, m.Confounding, m.Guess)
+	if err != nil {
+		return draft{}, err
+	}
+	event := eventOf(b.Noise)
+	if b.Laplace {
+		if event, err = b.Event(); err != nil {
+			return draft{}, err
+		}
+		about.byLaplace()
+	}
 	d := draft{
-		method: method, public: p, event: eventOf(b.Noise), outcome: estimateAgain(g.Again, of.behavior),
+		method: method, public: p, event: event, laplace: b.Laplace, outcome: estimateAgain(g.Again, of.behavior),
 		summary:   about.and(m.shares(b.Caps.At(0).Max, tier.clip), baseline.summary(), tier.summary(p, m.Guess)),
 		estimates: of.behavior != nil, lowers: true, needsEnds: of.needsEnds, onMeans: of.stepwise, uncut: b.Uncut != nil || b.Usable,
 	}
-	if err == nil && m.Guess == nil && tier.half == 0 && !b.Usable && !p.supposes {
+	if m.Guess == nil && tier.half == 0 && !b.Usable && !p.supposes {
 		err = d.summary.unforecast(p, b, !p.share.some() && !b.Confounded)
 	} else if m.Guess == nil {
 		d.summary.inMiddle(nearEnd(d.summary.expected.HalfWidth, d.summary.expected.StdPrivacy))
 		if of.weights.scatter < 1 && tier.half > 0 {
 			d.summary.outlook = append(d.summary.outlook, goTogether)
 		}
-		if err == nil && tier.half > 0 && p.byStates() {
+		if tier.half > 0 && p.byStates() {
 			d.least, err = b.Foresee(allOne(), of.weights.scatter)
 			d.summary.inRareState(d.least)
 		}

@@ -182,6 +182,12 @@ func (p Public) laplaceScale() float64 {
 // chargesLaplace says what Laplace noise costs.
 const chargesLaplace = "The noise is Laplace, and the charge is pure epsilon. In a ledger that adds up squares of mu it costs many times what Gaussian noise for the same epsilon does."
 
+// byLaplace tells that the noise is Laplace.
+func (s *summary) byLaplace() {
+	s.facts["noise_family"] = LaplaceNoise
+	s.notes = append(s.notes, chargesLaplace)
+}
+
 // aboutMean is what is known of a mean beforehand, at the widest clip.
 func (p Public) aboutMean(w scalar.Mean) (summary, error) {
 	private, sampling, err := w.Expected()
@@ -192,8 +198,7 @@ func (p Public) aboutMean(w scalar.Mean) (summary, error) {
 	s := summary{facts: map[string]any{"clip": clip}, expected: p.expected(private, sampling)}
 	s.expected.HalfWidth = w.ExpectedHalf(private, sampling)
 	if w.Laplace {
-		s.facts["noise_family"] = LaplaceNoise
-		s.notes = append(s.notes, chargesLaplace)
+		s.byLaplace()
 	} else if p.onPolicy() && len(w.Noise.Taken()) == 1 {
 		if half, err := p.narrowerByLaplace(w); err == nil && half > 0 {
 			s.notes = append(s.notes, fmt.Sprintf("With privacy.noise_family: laplace the expected half width would be %.3g in place of %.3g, where the budget is one epsilon and delta, or a sum of epsilons. In a ledger that adds up squares of mu it costs many times as much.", half, s.expected.HalfWidth))

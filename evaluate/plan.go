@@ -164,7 +164,7 @@ func (d draft) answersOutcome() error {
 	case p.Outcome != nil:
 		return fmt.Errorf("%w: data.outcome asks for survival, which %s does not estimate; use dp-survival, dp-learn to learn who should get which arm, or leave the key out", ErrMethod, d.method)
 	case p.guarantee().NoiseFamily != "" && p.guarantee().NoiseFamily != GaussianNoise && !d.laplace:
-		return fmt.Errorf("%w: privacy.noise_family is %s, and the noise of %s is Gaussian here; dp-survival, trees and tables of dp-learn without budget and monotone, and, of dp-is, dp-pdis and dp-wis, the mean return of the logged policy without by and estimated probabilities of one decision in cells, have several", ErrMethod, p.Privacy.NoiseFamily, d.method)
+		return fmt.Errorf("%w: privacy.noise_family is %s, and the noise of %s is Gaussian here; dp-survival, trees and tables of dp-learn without budget and monotone, and, of dp-is, dp-pdis and dp-wis, the mean return of the logged policy without by, a value or contrast alone without a guard and estimated probabilities of one decision in cells, have several", ErrMethod, p.Privacy.NoiseFamily, d.method)
 	}
 	return nil
 }

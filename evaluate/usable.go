@@ -51,8 +51,7 @@ func (m DPIS) usableByLaplace(method string, p Public, of vouched) (draft, error
 		return draft{}, err
 	}
 	about, err := p.aboutBounds(b, 1, 0, nil)
-	about.facts["noise_family"] = LaplaceNoise
-	about.notes = append(about.notes, chargesLaplace)
+	about.byLaplace()
 	about.inMiddle(nearEnd(about.expected.HalfWidth, about.expected.StdPrivacy))
 	return draft{
 		method: method, public: p, event: event, outcome: estimateAgain(b.Again, nil), laplace: true,

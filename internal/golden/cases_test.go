@@ -74,7 +74,7 @@ func private() []question {
 		{name: "dp-dr-design", log: "drawn", target: first, method: "{name: dp-dr, diagnostics: 0.1}"},
 		{name: "dp-pdis-design", log: "trial", target: first, method: "{name: dp-pdis}"},
 		{name: "several-wis", log: "bandit", method: "{name: dp-wis}", more: "targets: [{name: even, kind: uniform, actions: 4}, {name: given, kind: column}]\ncontrasts: all\nselect: best\n"},
-		{name: "dp-wis-histogram", log: "drawn", target: wide, method: "{name: dp-wis}"},
+		{name: "dp-wis-histogram", log: "drawn", target: wide, method: "{name: dp-wis}", privacy: ", noise_family: gaussian"},
 		{name: "dp-dr-histogram", log: "drawn", target: wide, method: "{name: dp-dr}"},
 		{name: "dp-fqe-histogram", log: "drawn", target: wide, method: "{name: dp-fqe}", more: "features: {kind: tabular, states: 5, column: obs_state}\n"},
 		{name: "several-histogram", log: "drawn", method: "{name: dp-wis}", more: "targets: [{name: table, kind: table, path: wide.csv, column: obs_state}, {name: even, kind: uniform, actions: 4}]\ncontrasts: all\n"},

@@ -37,8 +37,7 @@ func (b Bounds) RunFrom(level [2]Numbers, from func(Span) (x, z Numbers), src *n
 	if err != nil {
 		return nil, err
 	}
-	x, z := from(Full)
-	spread, err := b.roundOf(b.Noise.Spread, x, z, src)
+	square, err := b.spread(from, src)
 	if err != nil {
 		return nil, err
 	}
@@ -46,13 +45,13 @@ func (b Bounds) RunFrom(level [2]Numbers, from func(Span) (x, z Numbers), src *n
 	if both := noisy.X + noisy.Z; both > 4*noisy.SD.Both {
 		anchor = math.Round(anchorSteps*min(max(noisy.X/both, 0), 1)) / anchorSteps
 	}
-	if narrower, err := b.gains(anchor, spread); err != nil {
+	if narrower, err := b.gains(anchor, square); err != nil {
 		return nil, err
 	} else if !narrower {
 		anchor = 0.5
 	}
 	span := spanOf(anchor)
-	x, z = from(span)
+	x, z := from(span)
 	e, err := b.within(span).Run(x, z, src)
 	if err != nil {
 		return nil, err
@@ -67,29 +66,55 @@ func spanOf(anchor float64) Span {
 	return Span{anchor - far, anchor + far}
 }
 
+// spread is the mean square of a difference at the middle, where it is not paid for what its design makes expect.
+func (b Bounds) spread(from func(Span) (x, z Numbers), src *noise.Source) (float64, error) {
+	if b.Noise.Spread == 0 {
+		return b.Uncut.Scatter * b.Uncut.Square, nil
+	}
+	x, z := from(Full)
+	noisy, err := b.roundOf(b.Noise.Spread, x, z, src)
+	square := (noisy.XX - 2*noisy.XZ + noisy.ZZ) / float64(b.Public.Persons)
+	return min(max(square, 0), b.Uncut.Square), err
+}
+
 // roundOf pays for sums with a small part of the budget.
 func (b Bounds) roundOf(multiplier float64, x, z Numbers, src *noise.Source) (mechanism.NoisyPair, error) {
-	m, err := mechanism.NewPair(b.Caps.At(0).Max, multiplier, b.Public.Adjacency, b.Public.Noise)
+	m, err := b.round(multiplier)
 	if err != nil {
 		return mechanism.NoisyPair{}, err
 	}
 	return added(m, x, z, src)
 }
 
+func (b Bounds) round(multiplier float64) (*mechanism.Pair, error) {
+	if b.Laplace {
+		return mechanism.NewLaplacePair(b.Caps.At(0).Max, multiplier, b.Public.Adjacency, true)
+	}
+	return mechanism.NewPair(b.Caps.At(0).Max, multiplier, b.Public.Adjacency, b.Public.Noise)
+}
+
+// AnchorNoise is the standard deviation of the noise in an anchor, as a share of the range, at a multiplier.
+func (b Bounds) AnchorNoise(multiplier float64) (float64, error) {
+	m, err := b.round(multiplier)
+	if err != nil {
+		return 0, err
+	}
+	return m.SD().Sum / float64(b.Public.Persons), nil
+}
+
 // gains tells whether the interval is expected to be narrower at the anchor than at the middle:
 // there is up to twice the noise, and where outcomes are nearly all at one end of the range next
 // to nothing of the sampling error.
-func (b Bounds) gains(anchor float64, spread mechanism.NoisyPair) (bool, error) {
+func (b Bounds) gains(anchor, square float64) (bool, error) {
 	m, err := b.pair(b.Caps.At(0).Max)
 	if err != nil {
 		return false, err
 	}
 	persons := float64(b.Public.Persons)
-	square := min(max((spread.XX-2*spread.XZ+spread.ZZ)/persons, 0), b.Uncut.Square)
 	half := func(anchor, share float64) float64 {
 		width := spanOf(anchor).Width()
 		noise, sampling := width*m.SD().Difference/2/persons, math.Sqrt(square*share/persons)
-		return math.Hypot(b.Z()*math.Hypot(noise, sampling), width*b.unseen()*b.Caps.At(0).Max/2/persons)
+		return math.Hypot(b.half(sampling, noise), width*b.unseen()*b.Caps.At(0).Max/2/persons)
 	}
 	return half(anchor, anchor*(1-anchor)) < half(0.5, 0.25), nil
 }

@@ -41,6 +41,8 @@ type Bounds struct {
 	Laplace bool
 	// Together says that its pair is one of several that are one release: see [RunTogether].
 	Together bool
+	// TwoValued says that a person's weight is 0 or the largest cap: squares then follow from the sums.
+	TwoValued bool
 	// Uncut says that no weight is above the largest cap and that nothing is missing: at that cap
 	// no guard is needed. nil where that is not known.
 	Uncut *Uncut
@@ -183,7 +185,7 @@ func (b Bounds) pair(cap float64) (noisy, error) {
 // alone is a pair that is a release of its own.
 func (b Bounds) alone(cap float64) (*mechanism.Pair, error) {
 	if b.Laplace {
-		return mechanism.NewLaplacePair(cap, b.Noise.Main, b.Public.Adjacency)
+		return mechanism.NewLaplacePair(cap, b.Noise.Main, b.Public.Adjacency, b.Usable || b.TwoValued)
 	}
 	return mechanism.NewPair(cap, b.Noise.Main, b.Public.Adjacency, b.Public.Noise)
 }
@@ -339,8 +341,9 @@ func (b Bounds) missing(noisy mechanism.NoisyPair, persons, cap float64) *Missin
 	variance := (noisy.XX+2*noisy.XZ+noisy.ZZ)/persons - mean*mean
 	// No less than noise could hide, no more than weights up to the cap allow.
 	variance = min(max(variance, noisy.SD.Square/persons), max(mean*(cap-mean), 0))
-	sd := math.Hypot(private, math.Sqrt(variance/persons))
-	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && Refuted(mean, sd, persons)}
+	sampling := math.Sqrt(variance / persons)
+	sd := math.Hypot(private, sampling)
+	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && Refuted(mean, b.refuting(sampling, private), persons)}
 }
 
 // point is the value, with its errors.

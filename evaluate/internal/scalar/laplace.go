@@ -7,15 +7,26 @@ import (
 	"github.com/discreet-rl/discreet/internal/xmath"
 )
 
-// halfOf is half of a 95% interval at a normal error of one standard deviation and an error
-// of privacy of another, which is normal or, with laplace, Laplace: z standard
-// deviations of both would hold less.
-func halfOf(sampling, private float64, laplace bool) float64 {
+// half is half of an interval at a normal error of one standard deviation and an error of privacy of
+// another, which is normal or Laplace: z standard deviations of both would hold less. A sum
+// of several Laplace numbers has the lighter tail there: docs/proofs/overlap.md.
+func (b Bounds) half(sampling, private float64) float64 {
 	both := math.Hypot(sampling, private)
-	if !laplace || private < 1e-6*sampling { // where it does not show
-		return Z95 * both
+	if !b.Laplace || private < 1e-6*sampling { // where it does not show
+		return b.Z() * both
 	}
-	return quantileOf(sampling, private, 0.025, 4*both) // beyond it is less than 1% for either law
+	n := float64(max(b.Answers, 1))
+	return quantileOf(sampling, private, 0.025/n, (4+math.Log(n))*both) // beyond it is less for either law
+}
+
+// refuting is the standard deviation of a normal number that is as often above so many of it, as [Refuted]
+// wants, as both errors together are.
+func (b Bounds) refuting(sampling, private float64) float64 {
+	both := math.Hypot(sampling, private)
+	if !b.Laplace {
+		return both
+	}
+	return quantileOf(sampling, private, xmath.NormSF(refuting), 2*refuting*both) / refuting
 }
 
 // quantileOf is the point, up to most, beyond which such an error, its private part Laplace, lies with probability tail.
@@ -42,19 +53,18 @@ func beyondBoth(x, sd, scale float64) float64 {
 	return xmath.NormSF(z) + tail/2
 }
 
-// Event is that of the pair alone, at the largest cap.
+// Event is that of the pair at the largest cap, after that of an anchor where it is paid for.
 func (b Bounds) Event() (dp.Event, error) {
 	m, err := b.alone(b.Caps.At(0).Max)
 	if err != nil {
 		return nil, err
 	}
-	return m.Event(), nil
-}
-
-// half is half of an interval at both errors.
-func (b Bounds) half(sampling, private float64) float64 {
-	if b.Laplace {
-		return halfOf(sampling, private, true)
+	if b.Noise.Anchor == 0 {
+		return m.Event(), nil
 	}
-	return b.Z() * math.Hypot(sampling, private)
+	first, err := b.round(b.Noise.Anchor)
+	if err != nil {
+		return nil, err
+	}
+	return dp.Composed{Events: []dp.Event{first.Event(), m.Event()}}, nil
 }

@@ -37,7 +37,9 @@ func (w Mean) Event() (dp.Event, error) {
 }
 
 // half is half of a 95% interval at both errors.
-func (w Mean) half(sampling, private float64) float64 { return halfOf(sampling, private, w.Laplace) }
+func (w Mean) half(sampling, private float64) float64 {
+	return Bounds{Laplace: w.Laplace}.half(sampling, private)
+}
 
 func (w Mean) moments(clip facts.Range) (*mechanism.Moments, error) {
 	if w.Laplace {

@@ -25,7 +25,7 @@ func (b Bounds) uncut(noisy mechanism.NoisyPair, e *Estimate, persons, cap float
 	v, fill := e.Value, b.fillOf(e.Value)
 	variance, private := e.StdSampling*e.StdSampling*persons, e.StdPrivacy
 	variance += allowance(b.Z(), variance, private*private*persons, noisy.SD.Square/persons)
-	half := b.Z() * math.Hypot(math.Sqrt(min(variance, b.mostVariance(v, private, cap))/persons), private)
+	half := b.half(math.Sqrt(min(variance, b.mostVariance(v, private, cap))/persons), private)
 	unseen := b.unseen() / persons
 	return v - math.Hypot(half, unseen*(cap*fill+v-fill)), v + math.Hypot(half, unseen*(cap*(1-fill)+fill-v))
 }
@@ -69,7 +69,7 @@ func (u Uncut) lost(cap float64) float64 { return u.Square / (4 * cap) }
 // uncutHalf is the same for weights of a mean square.
 func (b Bounds) uncutHalf(sd mechanism.PairSD, square, cap float64) float64 {
 	persons := float64(b.Public.Persons)
-	half := b.Z() * math.Hypot(sd.Difference/2/persons, math.Sqrt(square/persons)/2)
+	half := b.half(math.Sqrt(square/persons)/2, sd.Difference/2/persons)
 	return math.Hypot(half, b.unseen()*cap/2/persons)
 }
 
@@ -95,7 +95,7 @@ func (b Bounds) ExpectedGuarded(law []Atom) (float64, error) {
 			square += a.Share * kept * kept
 			mean += a.Share * kept
 		}
-		half := b.Z() * math.Hypot(m.SD().Sum/persons, math.Sqrt(square/persons)/2)
+		half := b.half(math.Sqrt(square/persons)/2, m.SD().Sum/persons)
 		best = min(best, math.Hypot(half, b.unseen()/persons)+max(1-mean, 0)/2)
 	}
 	return best, nil
@@ -122,7 +122,7 @@ func Refuted(mean, sd, persons float64) bool {
 func (b Bounds) Doubt(e *Estimate) *Estimate {
 	out := *e
 	whole := [2]float64{b.at(0), b.at(1)}
-	half := b.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
+	half := b.half(e.StdSampling, e.StdPrivacy)
 	out.Clipping = [2]float64{max(e.Value-half-whole[0], 0), max(whole[1]-e.Value-half, 0)}
 	out.Interval = whole
 	return &out

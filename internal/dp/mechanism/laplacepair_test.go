@@ -7,14 +7,24 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/audit"
 	"github.com/discreet-rl/discreet/dp/noise"
 )
 
+// laplacePairs are the forms of a pair with Laplace noise.
+var laplacePairs = []struct {
+	adjacency dp.Adjacency
+	upper     bool
+}{{dp.ReplaceOne, true}, {dp.AddRemoveOne, true}, {dp.ReplaceOne, false}, {dp.AddRemoveOne, false}}
+
 // TestLaplacePairKeepsToItsNorm: under ReplaceOne no two points are farther apart in l1 than twice
-// the norm of the event, and under AddRemoveOne none is longer than it; corners are nearly so.
+// the norm of the event, and under AddRemoveOne none is longer than it; two corners, or a corner and
+// the middle of the edge from another to (0, 0), are nearly so. All pairs of a grid over the triangle,
+// and random ones near corners and edges.
 func TestLaplacePairKeepsToItsNorm(t *testing.T) {
-	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		p, err := NewLaplacePair(3, 1, adjacency)
+	for _, c := range laplacePairs {
+		adjacency := c.adjacency
+		p, err := NewLaplacePair(3, 1, adjacency, c.upper)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -32,8 +42,23 @@ func TestLaplacePairKeepsToItsNorm(t *testing.T) {
 			}
 			return size(a, b) / 2
 		}
-		if widest := far(pointOf(t, p, 1, 0), pointOf(t, p, 0, 1)); widest < norm*(1-1e-6) {
-			t.Errorf("%v: two corners are %v of a norm of %v", adjacency, widest, norm)
+		widest := max(far(pointOf(t, p, 1, 0), pointOf(t, p, 0, 1)), far(pointOf(t, p, 0.5, 0), pointOf(t, p, 0, 1)))
+		if widest < norm*(1-1e-6) {
+			t.Errorf("%+v: the farthest points are %v of a norm of %v", c, widest, norm)
+		}
+		const n = 24
+		var points [][6]int64
+		for i := range n + 1 {
+			for j := range n + 1 - i {
+				points = append(points, pointOf(t, p, float64(i)/n, float64(j)/n))
+			}
+		}
+		for i, a := range points {
+			for _, b := range points[i:] {
+				if far(a, b) > norm {
+					t.Fatalf("%+v: %v and %v are beyond the norm", c, a, b)
+				}
+			}
 		}
 		rapid.Check(t, func(r *rapid.T) {
 			unit := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e-8), rapid.Float64Range(1-1e-8, 1+1e-8), rapid.SampledFrom([]float64{0, 0.5, 1}))
@@ -48,17 +73,20 @@ func TestLaplacePairKeepsToItsNorm(t *testing.T) {
 	}
 }
 
-// TestLaplacePairIsUnbiased: the sums at five standard errors, squares as their upper limits.
+// TestLaplacePairIsUnbiased: the sums at five standard errors, squares themselves or as their upper limits.
 func TestLaplacePairIsUnbiased(t *testing.T) {
 	const draws = 1000
 	persons := [][2]float64{{1, 0}, {0, 1}, {0.25, 0.5}, {0.5, 0.5}, {0, 0}}
-	want := [6]float64{5, 1.75, 2, 1.75 - 0.375, 0.375, 2 - 0.375}
-	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+	for _, c := range laplacePairs {
+		adjacency, want := c.adjacency, [6]float64{5, 1.75, 2, 1.3125, 0.375, 1.5}
+		if c.upper {
+			want[3], want[5] = 1.75-0.375, 2-0.375
+		}
 		src := noise.NewSeeded(4)
 		var sums, squares [6]float64
 		var sd PairSD
 		for range draws {
-			p, err := NewLaplacePair(1, 1, adjacency)
+			p, err := NewLaplacePair(1, 1, adjacency, c.upper)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +113,56 @@ func TestLaplacePairIsUnbiased(t *testing.T) {
 			}
 		}
 	}
-	if _, err := NewLaplacePair(1, 1e30, dp.ReplaceOne); err == nil {
+	if _, err := NewLaplacePair(1, 1e30, dp.ReplaceOne, true); err == nil {
 		t.Error("noise that no sampler makes is planned")
+	}
+}
+
+// TestAuditsDoNotBreakALaplacePair bounds epsilon from below on two corners, or on a corner and nobody, by what noisy sums say of which it was:
+// the bound stays under the claim, and is above it with 0.4 of the noise.
+func TestAuditsDoNotBreakALaplacePair(t *testing.T) {
+	const runs, delta = 4000, 1e-6
+	for _, c := range laplacePairs[2:] {
+		multiplier := c.adjacency.SumSensitivity(1)
+		p, err := NewLaplacePair(2, multiplier, c.adjacency, c.upper)
+		if err != nil {
+			t.Fatal(err)
+		}
+		claim, err := audit.NewClaim(p.Event(), c.adjacency, delta)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range []float64{1, 0.4} {
+			src := noise.NewSeeded(11)
+			found, err := audit.DrawNumbers(runs, func(world int) float64 {
+				p, err := NewLaplacePair(2, multiplier*part, c.adjacency, c.upper)
+				if err != nil {
+					t.Fatal(err)
+				}
+				apart, together, count := -1.0, 0.0, 0.0
+				if c.adjacency == dp.AddRemoveOne {
+					apart, together, count = 0, 1, p.shape.count
+				}
+				if world == 1 {
+					err = p.Add(500, 0)
+				} else if c.adjacency == dp.ReplaceOne {
+					err = p.Add(0, 500)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				out, _, err := p.Release(src)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return min(max((out.X-out.Z)/2, apart), 1) + min(max((out.X+out.Z)/2, 0), together) + min(max(out.Count*p.shape.count, 0), count)
+			}).Bound(audit.Options{Delta: delta})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if honest := part == 1; honest != (found.Epsilon <= claim.Epsilon) || honest && found.Epsilon < 0.35*claim.Epsilon {
+				t.Errorf("%+v, %v of the noise: epsilon at least %.3f, where %.3f is claimed", c, part, found.Epsilon, claim.Epsilon)
+			}
+		}
 	}
 }

@@ -18,8 +18,9 @@ import (
 // AddRemoveOne a further coordinate counts persons, and the norm of the longest
 // point counts. docs/proofs/overlap.md has the proof, rounding included.
 //
-// With Laplace noise ([NewLaplacePair]) only x z is a product, and the diameter of x - z, x + z
-// and 2 x z is 2 in l1: of x^2 and z^2 upper limits follow, x - x z and z - x z in units of most.
+// With Laplace noise ([NewLaplacePair]) the diameter of x - z, x + z and 2 x z is 2 in l1: of x^2
+// and z^2 upper limits follow, x - x z and z - x z in units of most. Where both are wanted
+// themselves, x o and z o have a weight of their own.
 //
 // Unit: a person. The event is dp.Gaussian, its multiplier relative to half the
 // diameter (ReplaceOne) or to the longest norm (AddRemoveOne); with Laplace noise it is
@@ -36,15 +37,16 @@ type Pair struct {
 // triangle holds the weights of the coordinates. The difference x - z has weight 1.
 type triangle struct {
 	height  float64 // of x + z
-	product float64 // of the products, in units of most
+	product float64 // of x z, in units of most
+	rest    float64 // of x o and z o; 0 where these are left out
 	count   float64 // of the count; 0 under ReplaceOne
 }
 
 func triangleFor(adjacency dp.Adjacency) triangle {
 	if adjacency == dp.ReplaceOne {
-		return triangle{height: 1.732, product: 2.8} // below sqrt 3 and sqrt 8
+		return triangle{height: 1.732, product: 2.8, rest: 2.8} // below sqrt 3 and sqrt 8
 	}
-	return triangle{height: 1, product: 2.8, count: 0.7}
+	return triangle{height: 1, product: 2.8, rest: 2.8, count: 0.7}
 }
 
 // norm is what the noise multiplier refers to, for most = 1.
@@ -83,14 +85,23 @@ func NewPair(most, noiseMultiplier float64, adjacency dp.Adjacency, kind Noise) 
 }
 
 // NewLaplacePair makes an empty pair of sums with discrete Laplace noise, whose scale is the
-// multiplier times half the l1 diameter (ReplaceOne) or the longest l1 norm (AddRemoveOne).
-func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency) (*Pair, error) {
+// multiplier times half the l1 diameter (ReplaceOne) or the longest l1 norm (AddRemoveOne). The
+// squares are upper limits that are exact where x + z is 0 or most, or else estimates.
+func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency, upper bool) (*Pair, error) {
 	p, err := NewPair(most, multiplier, adjacency, Exact)
 	if err != nil {
 		return nil, err
 	}
-	p.shape = triangle{height: 1, product: 2, count: p.shape.count}
-	p.total = newAccumulator(p.total.grid, len(p.total.sum)-2, Exact)
+	p.shape = triangle{height: 1, product: 2, rest: 0.5, count: p.shape.count}
+	dim := len(p.total.sum)
+	switch {
+	case upper:
+		p.shape.rest = 0
+		dim -= 2
+	case adjacency == dp.AddRemoveOne:
+		p.shape.rest = 2
+	}
+	p.total = newAccumulator(p.total.grid, dim, Exact)
 	p.total.laplace = true
 	if p.total.grid.sigma = multiplier * p.longest() * (1 + 0x1p-50); !(p.total.grid.sigma <= 1<<maxNoise) {
 		return nil, fmt.Errorf("%w: noise is %v of the largest sum; choose a larger epsilon", ErrParameter, multiplier)
@@ -99,12 +110,12 @@ func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency) (*Pair, er
 }
 
 // longest is the norm of the event of Laplace noise, in lattice steps: truncation moves two
-// points apart by less than 6.
+// points apart by less than a step in each coordinate.
 func (p *Pair) longest() float64 {
 	if p.adjacency == dp.AddRemoveOne {
 		return p.radius()*(2+p.shape.count) + slack
 	}
-	return p.radius() + slack
+	return p.radius()*(1+p.shape.rest/8) + slack
 }
 
 // Capacity is the number of persons that can be added at most.
@@ -127,13 +138,13 @@ func (p *Pair) Add(x, z float64) error {
 
 // place writes the point of the shares x and z, truncated toward zero.
 func (p *Pair) place(x, z float64) {
-	k, last := p.radius(), inTriangle
+	k := p.radius()
 	p.shape.place(p.point[:], x, z, k)
-	if p.total.laplace { // which has neither x o nor z o
-		last = 3
-		clear(p.point[last:])
+	if p.shape.rest == 0 {
+		p.point[3], p.point[inTriangle] = int64(p.shape.count*k), 0
+		return
 	}
-	p.point[last] = int64(p.shape.count * k)
+	p.point[inTriangle] = int64(p.shape.count * k)
 }
 
 // inTriangle is how many coordinates a point has beside the count.
@@ -142,23 +153,29 @@ const inTriangle = 5
 // place writes the point of the shares x and z of k steps, truncated toward zero.
 func (s triangle) place(point []int64, x, z, k float64) {
 	o := max(1-x-z, 0)
-	b := s.product * k
-	point[0], point[1] = int64((x-z)*k), int64(s.height*(1-o)*k)
-	point[2], point[3], point[4] = int64(b*x*z), int64(b*x*o), int64(b*z*o)
+	b := s.rest * k
+	point[0], point[1], point[2] = int64((x-z)*k), int64(s.height*(1-o)*k), int64(s.product*k*x*z)
+	point[3], point[4] = int64(b*x*o), int64(b*z*o)
 }
 
 // sums are those of the points of a sum, most in units of 1.
 func (s triangle) sums(point []float64, most float64) NoisyPair {
 	both := point[1] / s.height
 	x, z := (both+point[0])/2, (both-point[0])/2
-	xz, xo, zo := point[2]/s.product, point[3]/s.product, point[4]/s.product
+	xz, xo, zo := point[2]/s.product, 0.0, 0.0
+	if s.rest > 0 {
+		xo, zo = point[3]/s.rest, point[4]/s.rest
+	}
 	square := most * most
 	return NoisyPair{X: x * most, Z: z * most, XX: (x - xz - xo) * square, XZ: xz * square, ZZ: (z - xz - zo) * square}
 }
 
-// sd are the standard deviations of noise of so much in a coordinate, in units of most; products is how much more it is in
-// the products that make a square.
-func (s triangle) sd(unit, most, products float64) PairSD {
+// sd are the standard deviations of noise of so much in a coordinate, in units of most.
+func (s triangle) sd(unit, most float64) PairSD {
+	products := 1.0 // in a square, of independent noise
+	if s.rest > 0 {
+		products = math.Hypot(1, s.product/s.rest)
+	}
 	out := PairSD{Difference: unit * most, Both: unit * most / s.height}
 	out.Sum = math.Hypot(out.Difference, out.Both) / 2
 	out.Product = unit * most * most / s.product
@@ -167,14 +184,6 @@ func (s triangle) sd(unit, most, products float64) PairSD {
 		out.Count = unit / s.count
 	}
 	return out
-}
-
-// counted is how many coordinates count persons.
-func (p *Pair) counted() int {
-	if p.shape.count > 0 {
-		return 1
-	}
-	return 0
 }
 
 // radius is most in lattice steps, less the slack.
@@ -210,18 +219,17 @@ type PairSD struct {
 	Sum        float64 // in X, and in Z
 	Difference float64 // in X - Z
 	Both       float64 // in X + Z, independent of that in X - Z
-	Square     float64 // in XX, and in ZZ, or with Laplace noise in their upper limits
+	Square     float64 // in XX, and in ZZ, or in their upper limits
 	Product    float64 // in XZ
 }
 
 // SD returns the standard deviations of the noise. They are public.
 func (p *Pair) SD() PairSD {
 	unit := p.total.grid.sigma / p.radius() // of a coordinate, in units of most
-	products := math.Sqrt2                  // in a square, independent of one another
 	if p.total.laplace {
-		unit, products = LaplaceSD(p.total.grid.sigma)/p.radius(), 1
+		unit = LaplaceSD(p.total.grid.sigma) / p.radius()
 	}
-	return p.shape.sd(unit, p.most, products)
+	return p.shape.sd(unit, p.most)
 }
 
 // shares draws the noise, and returns the sum in units of so many lattice steps.
@@ -240,9 +248,7 @@ func (p *Pair) Release(src *noise.Source) (NoisyPair, dp.Event, error) {
 	if err != nil {
 		return NoisyPair{}, nil, err
 	}
-	var point [inTriangle]float64 // without x o and z o, where the noise is Laplace
-	copy(point[:], noisy[:len(noisy)-p.counted()])
-	out := p.shape.sums(point[:], p.most)
+	out := p.shape.sums(noisy, p.most)
 	out.Count, out.SD = float64(p.total.persons), p.SD()
 	if p.shape.count > 0 {
 		out.Count = noisy[len(noisy)-1] / p.shape.count

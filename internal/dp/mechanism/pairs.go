@@ -91,7 +91,7 @@ func (p *Pairs) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: p.multipl
 
 // SD returns the standard deviations of the noise in a pair. They are public.
 func (p *Pairs) SD(pair int) PairSD {
-	return p.shape.sd(p.total.grid.sigma/p.radius(), p.most[pair], math.Sqrt2)
+	return p.shape.sd(p.total.grid.sigma/p.radius(), p.most[pair])
 }
 
 // Release draws the noise. It can be called once.

@@ -277,9 +277,7 @@ func (j *Job) subject(ctx context.Context) (*subject, error) {
 		return nil, err
 	}
 	s.sums = s.claim.Mu > 0 && !public.Privacy.Fast
-	if e, ok := plan.Event.(dp.DiscreteLaplace); ok {
-		s.counts = replay.LaplaceEpsilon(e, public.Privacy.Adjacency)
-	}
+	s.counts, s.counted = replay.LaplaceEpsilon(plan.Event, public.Privacy.Adjacency)
 	s.joins = (s.sums || s.counts > 0) && plan.InParts() == nil
 	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
 		s.chooses = e.Epsilon

@@ -33,9 +33,10 @@ type subject struct {
 	sums bool
 	// joins says that its noise can be drawn for the sums of several processes.
 	joins bool
-	// chooses is the epsilon of a single choice by permute-and-flip, and counts that of a single
-	// sum of counts with discrete Laplace noise; 0 of all else.
+	// chooses is the epsilon of a single choice by permute-and-flip, and counts that of so many
+	// sums with discrete Laplace noise; 0 of all else.
 	chooses, counts float64
+	counted         int
 	// halves is the budget of each of two halves of the persons; zero of all else.
 	halves dp.Budget
 	runs   int // of each world, for the lower bound
@@ -117,7 +118,9 @@ func (s *subject) certifyChoices(ctx context.Context, o *outcome) error {
 
 // certifyCounts holds the counts of every pair against it.
 func (s *subject) certifyCounts(ctx context.Context, o *outcome) error {
-	return s.certify(ctx, o, replay.CheckLaplace, s.counts)
+	return s.certify(ctx, o, func(ctx context.Context, run replay.Run, epsilon float64, seed uint64) (replay.Result, error) {
+		return replay.CheckLaplace(ctx, run, s.counted, epsilon, seed)
+	}, s.counts)
 }
 
 // certifyHalves holds every pair against what its half pays.

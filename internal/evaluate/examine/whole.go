@@ -34,7 +34,7 @@ func (j *Job) whole(ctx context.Context, plan *evaluate.Plan, s *subject, r *Rep
 	if err != nil {
 		return err
 	}
-	all := &subject{plan: plan, claim: claim, pairs: pairs, sums: s.sums, joins: s.joins, chooses: s.chooses, counts: s.counts, halves: s.halves, seed: j.Seed}
+	all := &subject{plan: plan, claim: claim, pairs: pairs, sums: s.sums, joins: s.joins, chooses: s.chooses, counts: s.counts, counted: s.counted, halves: s.halves, seed: j.Seed}
 	o, err := all.lookBriefly(ctx)
 	if err != nil {
 		return err

@@ -14,7 +14,7 @@
 //     differ by dS: the sum of |dS|^2/sigma^2 over the releases is at most the mu^2
 //     of the plan's event (Dong, Roth and Su 2022, theorem 3).
 //
-// A run may also be one sum of counts with discrete Laplace noise, whose log-likelihood ratio is
+// A run may also be sums with discrete Laplace noise, whose log-likelihood ratios are
 // at most the l1 norm of dS over the scale ([CheckLaplace]), or one choice by permute-and-flip. The neighbour is then shown the same
 // candidate, and the probabilities of all candidates are computed from both totals of
 // scores ([CheckChoice]).
@@ -23,6 +23,6 @@
 // audit can bound from below what runs show.
 //
 // It is a test: what it does not try may still be wrong. Not covered are events
-// other than compositions of Gaussians, a single Laplace sum and a single choice (dp-lsw and dp-lsl with smooth sensitivity,
+// other than compositions of Gaussians or of Laplace sums, and a single choice (dp-lsw and dp-lsl with smooth sensitivity,
 // gpope with subsampling, whose amplification no pair shows) and fast noise.
 package replay

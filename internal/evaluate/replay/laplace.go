@@ -11,10 +11,22 @@ import (
 	"github.com/discreet-rl/discreet/dp"
 )
 
-// LaplaceEpsilon is the epsilon, at delta 0, of a sum with discrete Laplace noise: by how much
-// neighbours differ in l1 over the scale.
-func LaplaceEpsilon(e dp.DiscreteLaplace, adjacency dp.Adjacency) float64 {
-	return adjacency.SumSensitivity(math.Floor(e.Norm)) / e.Scale
+// LaplaceEpsilon is the epsilon, at delta 0, of sums with discrete Laplace noise, by how much
+// neighbours differ in l1 over the scale, and their number: 0 of other events.
+func LaplaceEpsilon(e dp.Event, adjacency dp.Adjacency) (epsilon float64, sums int) {
+	switch e := e.(type) {
+	case dp.DiscreteLaplace:
+		return adjacency.SumSensitivity(math.Floor(e.Norm)) / e.Scale, 1
+	case dp.Composed:
+		for _, part := range e.Events {
+			one, n := LaplaceEpsilon(part, adjacency)
+			if n == 0 {
+				return 0, 0
+			}
+			epsilon, sums = epsilon+one, sums+n
+		}
+	}
+	return epsilon, sums
 }
 
 // ReleaseLaplace implements hook.LaplaceTape.
@@ -36,9 +48,9 @@ func (f *forcer) ReleaseLaplace(scale float64, sum, noisy []int64) {
 	}
 }
 
-// CheckLaplace is [CheckRun] of a run that makes one sum of counts with discrete Laplace noise:
-// what the pair differs by in l1, over the scale, is at most epsilon. Result.Ratio is its share.
-func CheckLaplace(ctx context.Context, run Run, epsilon float64, seed uint64) (Result, error) {
+// CheckLaplace is [CheckRun] of a run that makes so many sums with discrete Laplace noise:
+// what the pair differs by in l1, over the scales, is at most epsilon. Result.Ratio is its share.
+func CheckLaplace(ctx context.Context, run Run, sums int, epsilon float64, seed uint64) (Result, error) {
 	shown, forced, want, got, err := run.twice(ctx, seed)
 	if err != nil {
 		return Result{}, err
@@ -49,10 +61,10 @@ func CheckLaplace(ctx context.Context, run Run, epsilon float64, seed uint64) (R
 		return result, fmt.Errorf("%w: %s", ErrBroken, forced.wrong)
 	case shown.amiss+forced.amiss != "":
 		return result, fmt.Errorf("%w: %s", ErrBroken, cmp.Or(shown.amiss, forced.amiss))
-	case len(shown.kept) != 1 || forced.next != 1 || forced.laplaces != 1:
-		return result, fmt.Errorf("%w: %d noisy sums of the dataset and %d of its neighbour, where one with Laplace noise is paid for", ErrBroken, len(shown.kept), forced.next)
+	case len(shown.kept) != sums || forced.next != sums || forced.laplaces != sums:
+		return result, fmt.Errorf("%w: %d noisy sums of the dataset and %d of its neighbour, where %d with Laplace noise are paid for", ErrBroken, len(shown.kept), forced.next, sums)
 	case len(shown.choices)+forced.choices > 0:
-		return result, fmt.Errorf("%w: a choice beside the sum that is paid for", ErrBroken)
+		return result, fmt.Errorf("%w: a choice beside the sums that are paid for", ErrBroken)
 	case !(forced.loss <= epsilon*(1+tolerance)):
 		return result, fmt.Errorf("%w: the pair needs epsilon = %v and the plan pays for %v", ErrBroken, forced.loss, epsilon)
 	case !bytes.Equal(want, got):

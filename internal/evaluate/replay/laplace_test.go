@@ -35,10 +35,14 @@ func counting(scale float64, after func(neighbour bool, noisy []float64) any) Ru
 func TestLaplaceSumsAreHeldAgainstTheirEpsilon(t *testing.T) {
 	ctx := context.Background()
 	plain := func(_ bool, noisy []float64) any { return noisy }
-	if e := LaplaceEpsilon(dp.DiscreteLaplace{Scale: 4, Norm: 1}, dp.ReplaceOne); e != 0.5 {
-		t.Fatalf("epsilon of scale 4 is %v; want 2/4", e)
+	one := dp.DiscreteLaplace{Scale: 4, Norm: 1}
+	if e, sums := LaplaceEpsilon(dp.Composed{Events: []dp.Event{one, dp.DiscreteLaplace{Scale: 8, Norm: 1}}}, dp.ReplaceOne); e != 0.75 || sums != 2 {
+		t.Fatalf("epsilon of scales 4 and 8 is %v, of %d sums; want 2/4 + 2/8", e, sums)
 	}
-	r, err := CheckLaplace(ctx, counting(4, plain), 0.5, 1)
+	if e, sums := LaplaceEpsilon(dp.Composed{Events: []dp.Event{one, dp.Gaussian{NoiseMultiplier: 1}}}, dp.ReplaceOne); e != 0 || sums != 0 {
+		t.Fatalf("Laplace noise beside Gaussian: epsilon %v of %d sums", e, sums)
+	}
+	r, err := CheckLaplace(ctx, counting(4, plain), 1, 0.5, 1)
 	if err != nil || r.Ratio != 1 || r.Releases != 1 {
 		t.Errorf("an honest count: %+v, %v; want all of epsilon", r, err)
 	}
@@ -64,7 +68,7 @@ func TestLaplaceSumsAreHeldAgainstTheirEpsilon(t *testing.T) {
 			return noisy, nil
 		},
 	} {
-		if _, err := CheckLaplace(ctx, run, 0.5, 1); !errors.Is(err, ErrBroken) {
+		if _, err := CheckLaplace(ctx, run, 1, 0.5, 1); !errors.Is(err, ErrBroken) {
 			t.Errorf("%s: %v; want ErrBroken", name, err)
 		}
 	}

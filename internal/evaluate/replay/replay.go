@@ -22,7 +22,7 @@ var (
 	// ErrBroken marks a pair that refutes the plan.
 	ErrBroken = errors.New("the run does not keep to its plan")
 	// ErrUncovered marks a plan that replay can say nothing of.
-	ErrUncovered = errors.New("neither a composition of Gaussian sums, nor one sum with Laplace noise, nor one choice")
+	ErrUncovered = errors.New("neither a composition of Gaussian sums, nor one of sums with Laplace noise, nor one choice")
 )
 
 // Result is what a pair showed.
@@ -77,8 +77,8 @@ func Check(ctx context.Context, plan *evaluate.Plan, d, neighbour *trajectory.Da
 	if e, ok := plan.Event.(dp.PermuteAndFlip); ok {
 		return CheckChoice(ctx, Of(plan, d, neighbour), e.Epsilon, seed)
 	}
-	if e, ok := plan.Event.(dp.DiscreteLaplace); ok {
-		return CheckLaplace(ctx, Of(plan, d, neighbour), LaplaceEpsilon(e, plan.Privacy.Adjacency), seed)
+	if epsilon, sums := LaplaceEpsilon(plan.Event, plan.Privacy.Adjacency); sums > 0 {
+		return CheckLaplace(ctx, Of(plan, d, neighbour), sums, epsilon, seed)
 	}
 	if e, ok := plan.Event.(dp.ApproximateDP); ok && e.Delta > 0 {
 		return CheckHalves(ctx, Of(plan, d, neighbour), dp.Budget(e), seed)

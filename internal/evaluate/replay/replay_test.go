@@ -41,6 +41,10 @@ func options() map[string]map[string]any {
 		"dp-pdis several":            {"name": "dp-pdis", "several": true},
 		"dp-is laplace":              {"name": "dp-is", "on": true, "complete": evaluate.LaplaceNoise},
 		"dp-is complete":             {"name": "dp-is", "on": true, "complete": evaluate.GaussianNoise},
+		"dp-is laplace, an arm":      {"name": "dp-is", "bandit": true, "designed": 2., "square": 2.},
+		"dp-wis laplace, a contrast": {"name": "dp-wis", "bandit": true, "contrast": true, "designed": 2., "square": 2.},
+		"dp-wis laplace, a policy":   {"name": "dp-wis", "designed": 1.4, "square": 1.2},
+		"dp-pdis laplace":            {"name": "dp-pdis", "designed": 1.4, "square": 1.2},
 		"dp-wis differences":         {"name": "dp-wis", "near": true, "max_weight": 3},
 		"dp-pdis differences":        {"name": "dp-pdis", "near": true},
 		"dp-is choice":               {"name": "dp-is", "choice": true, "max_weight": 3},
@@ -200,6 +204,10 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			}
 		case "complete":
 			p.Complete, p.Privacy.NoiseFamily = true, value.(evaluate.NoiseFamily)
+		case "designed":
+			p.Design = &evaluate.Design{Ratios: []float64{value.(float64)}, Squares: []float64{option["square"].(float64)}, Supported: true}
+			p.Complete, p.Privacy.NoiseFamily = true, evaluate.LaplaceNoise
+		case "square", "contrast": // below
 		case "fast":
 			p.Privacy.Fast = true
 		case "estimated":
@@ -245,6 +253,14 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 			p.Horizon, p.Episodes, p.Return, p.Target = 1, 1, nil, uniform
 		default:
 			params[key] = value
+		}
+	}
+	if option["contrast"] != nil {
+		p.Target, p.Targets = nil, &evaluate.Targets{Contrasts: [][2]string{{"a", "b"}}, Drawn: uniform}
+		for i, name := range []string{"a", "b"} {
+			arm, err := policy.NewConstant(i)
+			check(err)
+			p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: name, Policy: arm})
 		}
 	}
 	if option["outcome"] != nil && (option["column"] != nil || option["several"] != nil || option["constants"] != nil) {
