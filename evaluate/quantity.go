@@ -128,10 +128,11 @@ func (t *Targets) together(all []quantity) {
 }
 
 // uncorrelated makes a contrast of two values that are one release their difference, where the errors of these are
-// uncorrelated: ratios of sums to which a person of one episode adds in one at most.
+// uncorrelated: ratios of sums to which a person of one episode adds in one at most. It is an interval of its own, so that a contrast whose
+// ends follow from those of both values stays that.
 func (t *Targets) uncorrelated(p Public, q *quantity, all []quantity) {
 	values := t.fromValues(*q)
-	if values == nil || p.Episodes != 1 && p.Horizon != 1 {
+	if q.values != nil || values == nil || p.Episodes != 1 && p.Horizon != 1 {
 		return
 	}
 	for _, i := range values {

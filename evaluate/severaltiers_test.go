@@ -68,7 +68,8 @@ func TestSeveralAnswersFollowTheDesign(t *testing.T) {
 // TestUnguardedAnswersHoldTogether: both arms are worth .7, so is what was logged, and
 // contrasts are worth 0. All five hold together in 95%: of 100 logs fewer than 83 do with
 // probability below 4e-6. Each is narrower than with the guard, on the mean, and by a
-// tenth but for what was logged, whose weights do not vary.
+// tenth but for what was logged, whose weights do not vary: it may be wider by a tenth, since without a guard contrasts with it
+// are narrower as releases of their own.
 func TestUnguardedAnswersHoldTogether(t *testing.T) {
 	const logs, persons, least = 100, 1000, 83
 	truth := map[string]float64{"zero": 0.7, "one": 0.7, "logged": 0.7, "one - zero": 0, "zero - logged": 0}
@@ -100,7 +101,7 @@ func TestUnguardedAnswersHoldTogether(t *testing.T) {
 			t.Errorf("%v: all intervals hold in %d of %d logs", adjacency, held, logs)
 		}
 		for name, w := range widths {
-			if t.Logf("%v: %s: %.4f without a guard, %.4f with it", adjacency, name, w[0]/logs, w[1]/logs); w[0] > 0.9*w[1] && name != "logged" || w[0] > w[1] {
+			if t.Logf("%v: %s: %.4f without a guard, %.4f with it", adjacency, name, w[0]/logs, w[1]/logs); w[0] > 0.9*w[1] && name != "logged" || w[0] > 1.1*w[1] {
 				t.Errorf("%v: %s: widths %.4f without a guard and %.4f with it", adjacency, name, w[0]/logs, w[1]/logs)
 			}
 		}

@@ -48,15 +48,17 @@ func armsByLot(t testing.TB, persons int64, adjacency dp.Adjacency, actions ...i
 // TestValuesTogetherHold: the values of four arms and a difference hold together in at least 95% of logs, at rates in the middle and
 // at an end of the range, with noise that takes values out of it, and each end of the difference misses with
 // half of a percent at most: of 400 logs fewer than 363 hold, or more than 12 miss on one side, with probability below
-// 1e-4 each. The noise in a value is that of a single one.
+// 1e-4 each. Gaussian noise in a value is that of a single one; Laplace noise, which is taken where nothing is asked, is less.
 func TestValuesTogetherHold(t *testing.T) {
 	const logs = 400
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
 		for _, c := range []struct {
 			persons int
 			paid    []float64
-		}{{300, []float64{0.02, 0.03, 0, 0.05}}, {3000, []float64{0.4, 0.6, 0.5, 0.7}}} {
+			family  evaluate.NoiseFamily
+		}{{300, []float64{0.02, 0.03, 0, 0.05}, evaluate.GaussianNoise}, {300, []float64{0.02, 0.03, 0, 0.05}, ""}, {3000, []float64{0.4, 0.6, 0.5, 0.7}, evaluate.GaussianNoise}, {2000, []float64{0.4, 0.6, 0.5, 0.7}, ""}} {
 			p := armsByLot(t, int64(c.persons), adjacency, 0, 1, 2, 3)
+			p.Privacy.NoiseFamily = c.family
 			plan := must(evaluate.DPWIS{}.Plan(p))
 			rng, src := rand.New(rand.NewPCG(8, 9)), noise.NewSeeded(uint64(c.persons))
 			held, missed := 0, [2]int{}
@@ -83,7 +85,7 @@ func TestValuesTogetherHold(t *testing.T) {
 			alone.Privacy = &evaluate.Privacy{Adjacency: adjacency, Budget: p.Privacy.Budget, NoiseFamily: evaluate.GaussianNoise}
 			one := must(evaluate.DPWIS{}.Plan(alone)).Expected.StdPrivacy
 			for _, a := range plan.Facts["answers"].([]evaluate.ExpectedAnswer)[:4] {
-				if math.Abs(a.StdPrivacy/one-1) > 1e-6 {
+				if c.family == evaluate.GaussianNoise && math.Abs(a.StdPrivacy/one-1) > 1e-6 || a.StdPrivacy > one*(1+1e-6) || c.family == "" && a.StdPrivacy > 0.7*one {
 					t.Errorf("%v, %d persons: the noise in %s has standard deviation %v; alone %v", adjacency, c.persons, a.Name, a.StdPrivacy, one)
 				}
 			}
@@ -162,6 +164,12 @@ func TestWhichValuesAreTogether(t *testing.T) {
 			c.change(&p)
 		}
 		plan := must(evaluate.DPWIS{}.Plan(p))
+		for _, a := range runOf(t, plan, paidArms(rand.New(rand.NewPCG(1, 1)), 4000, []float64{0.5, 0.5, 0.5}[:slices.Max(c.actions)+1]), noise.NewSeeded(1)).Answers {
+			// Ends that fail by themselves share 5%, and a difference of two intervals fails with either.
+			if e := a.Estimate; e != nil && math.Abs((1-e.Confidence)*float64(len(plan.Facts["answers"].([]evaluate.ExpectedAnswer)))-0.05) > 1e-9 {
+				t.Errorf("%s: %s has confidence %v", name, a.Name, e.Confidence)
+			}
+		}
 		events := 1
 		if all, ok := plan.Event.(dp.Composed); ok {
 			events = len(all.Events)
@@ -174,7 +182,9 @@ func TestWhichValuesAreTogether(t *testing.T) {
 
 // TestValuesWereApart: a release that does not say that values were together is made again with a release for each.
 func TestValuesWereApart(t *testing.T) {
-	plan := must(evaluate.DPWIS{}.Plan(armsByLot(t, 500, dp.ReplaceOne, 0, 1)))
+	p := armsByLot(t, 500, dp.ReplaceOne, 0, 1)
+	p.Privacy.NoiseFamily = evaluate.GaussianNoise
+	plan := must(evaluate.DPWIS{}.Plan(p))
 	r := runOf(t, plan, paidArms(rand.New(rand.NewPCG(1, 2)), 500, []float64{0.5, 0.6}), noise.NewSeeded(4))
 	text := must(json.Marshal(r))
 	for _, together := range []bool{true, false} {
@@ -191,6 +201,37 @@ func TestValuesWereApart(t *testing.T) {
 		}
 		if _, one := again.Event.(dp.Gaussian); one != together {
 			t.Errorf("together %v: the event is %v", together, again.Event)
+		}
+	}
+}
+
+// TestValuesTogetherWithoutDelta: values that are one release need no delta, and their release is verified; beside what was logged they
+// are Gaussian, and so are those whose weights are not 0 or the largest.
+func TestValuesTogetherWithoutDelta(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		p := armsByLot(t, 500, adjacency, 0, 1, 2)
+		p.Privacy.Budget.Delta = 0
+		plan := must(evaluate.DPWIS{}.Plan(p))
+		if _, pure := plan.Event.(dp.DiscreteLaplace); !pure || plan.Epsilon.Upper > 1 || plan.Epsilon.Upper < 0.999 {
+			t.Errorf("%v: the event is %v, and epsilon %v", adjacency, plan.Event, plan.Epsilon)
+		}
+		r := runOf(t, plan, paidArms(rand.New(rand.NewPCG(1, 2)), 500, []float64{0.5, 0.6, 0.4}), noise.NewSeeded(4))
+		var back evaluate.Release
+		if err := json.Unmarshal(must(json.Marshal(r)), &back); err != nil {
+			t.Fatal(err)
+		}
+		if err := must(evaluate.Replan(&back, nil, nil)).Verify(&back); err != nil {
+			t.Error(err)
+		}
+		p = armsByLot(t, 500, adjacency, 0, 1, 2)
+		p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: "logged", Policy: policy.Logged{}})
+		p.Targets.Levels = append(p.Targets.Levels, "logged")
+		several := armsByLot(t, 500, adjacency, 0, 1, 2)
+		several.Targets.Contrasts, several.Horizon, several.OneDecision = nil, 4, true
+		for name, q := range map[string]evaluate.Public{"with what was logged": p, "several episodes": several} {
+			if plan := must(evaluate.DPWIS{}.Plan(q)); plan.Facts["noise_family"] != nil {
+				t.Errorf("%v, %s: noise is %v", adjacency, name, plan.Facts["noise_family"])
+			}
 		}
 	}
 }

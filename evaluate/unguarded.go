@@ -69,28 +69,85 @@ func (m DPIS) narrower(method string, p Public, one, other scalar.Bounds, w weig
 	return mine <= widened*theirs, err
 }
 
-// answersByNoise plans all answers: with Gaussian noise or, of a contrast that is asked for alone and needs no guard, with Laplace noise
-// where that is asked for or expected to be narrower.
+// answersByNoise plans all answers: with Gaussian noise or, of a contrast that is asked for alone and of values that are one release, without
+// a guard, with Laplace noise where that is asked for or expected to be narrower.
 func (m DPIS) answersByNoise(method string, p Public, of vouched) (planned quantities, err error) {
 	asked, t := p.Privacy.byLaplace(), p.Targets
 	alone := len(t.Contrasts) == 1 && len(t.Levels) == 0 && !t.Best && !t.unanchored
-	if !alone || m.needsGuard(p, of) != "" || lost(p) != "" {
-		return m.answersFor(method, p, of)
+	var pure quantities
+	if m.needsGuard(p, of) == "" && lost(p) == "" {
+		if alone {
+			pure, err = m.contrastByLaplace(p, of)
+		} else {
+			pure, err = m.valuesByLaplace(p, of)
+		}
 	}
-	if !asked {
-		if planned, err = m.answersFor(method, p, of); err != nil {
+	if err != nil {
+		return planned, err
+	}
+	if !asked || pure.answers == nil {
+		if planned, err = m.answersFor(method, p, of); err != nil || pure.answers == nil {
 			return planned, err
 		}
 	}
-	pure, err := m.contrastByLaplace(p, of)
-	if err != nil || pure.answers == nil {
-		return planned, err
-	}
-	laplace, err := m.laplace(method, p, m.stages(0), func() (bool, error) { return m.narrowerContrast(method, p, of, pure, planned) })
+	laplace, err := m.laplace(method, p, m.stages(0), func() (bool, error) {
+		if alone {
+			return m.narrowerContrast(method, p, of, pure, planned)
+		}
+		mine, err := pure.forecasts(of.weights)
+		if err != nil {
+			return false, err
+		}
+		theirs, err := planned.forecasts(of.weights)
+		return mine < theirs, err
+	})
 	if err != nil || !laplace {
 		return planned, err
 	}
 	return pure, nil
+}
+
+// valuesByLaplace plans values that are one release, and differences that follow from them, with Laplace noise; it has no answers
+// where something else is asked for, or squares do not follow from sums.
+func (m DPIS) valuesByLaplace(p Public, of vouched) (quantities, error) {
+	t := p.Targets
+	answers := t.quantities(p, of, form{})
+	intervals, parts := len(answers), 1
+	p = p.sharing(intervals, parts)
+	var bounds []scalar.Bounds
+	for i := range answers {
+		q := &answers[i]
+		q.bind(t, of, p.boundsOf(of), of.weights.largest)
+		switch t.uncorrelated(p, q, answers); {
+		case q.together:
+			if q.bounds = p.unguardedBy(q.bounds, q.weights(t, of.weights)); !q.bounds.TwoValued {
+				return quantities{}, nil
+			}
+			bounds = append(bounds, q.bounds)
+		case !q.uncorrelated:
+			return quantities{}, nil
+		}
+	}
+	event, err := scalar.EventTogether(bounds)
+	return quantities{public: p, answers: answers, event: event, cap: of.weights.largest, guard: tier{why: needless(of)}}, err
+}
+
+// forecasts is the sum of the half widths that are expected of all answers.
+func (a quantities) forecasts(w weightBound) (sum float64, err error) {
+	halves := make([]float64, len(a.answers))
+	for i := range a.answers {
+		q := &a.answers[i]
+		if q.values != nil {
+			halves[i] = q.both(halves[q.values[0]], halves[q.values[1]])
+		} else {
+			of := q.weights(a.public.Targets, w)
+			if halves[i], err = q.bounds.Foresee(of.law, of.scatter); err != nil {
+				return 0, err
+			}
+		}
+		sum += halves[i]
+	}
+	return sum, nil
 }
 
 // contrastByLaplace plans a contrast with Laplace noise, in the form that is expected to be narrower; it has no

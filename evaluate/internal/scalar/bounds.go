@@ -177,7 +177,8 @@ type noisy interface{ SD() mechanism.PairSD }
 // pair is what is released at a cap.
 func (b Bounds) pair(cap float64) (noisy, error) {
 	if b.Together {
-		return together(cap, b)
+		m, err := b.pairs([]float64{cap})
+		return member{m}, err
 	}
 	return b.alone(cap)
 }

@@ -1,6 +1,7 @@
 package scalar
 
 import (
+	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/internal/dp/mechanism"
 )
@@ -20,7 +21,7 @@ func RunTogether(all []Bounds, xz []Numbers, src *noise.Source) ([]*Estimate, er
 			return nil, err
 		}
 	}
-	m, err := mechanism.NewPairs(caps, all[0].Noise.Main, all[0].Public.Adjacency, all[0].Public.Noise)
+	m, err := all[0].pairs(caps)
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +59,23 @@ type member struct{ *mechanism.Pairs }
 // SD is that of the noise in it, whatever the others are.
 func (m member) SD() mechanism.PairSD { return m.Pairs.SD(0) }
 
-func together(cap float64, b Bounds) (noisy, error) {
-	m, err := mechanism.NewPairs([]float64{cap}, b.Noise.Main, b.Public.Adjacency, b.Public.Noise)
-	return member{m}, err
+// pairs are several that are one release, of which this is one.
+func (b Bounds) pairs(caps []float64) (*mechanism.Pairs, error) {
+	if b.Laplace {
+		return mechanism.NewLaplacePairs(caps, b.Noise.Main, b.Public.Adjacency)
+	}
+	return mechanism.NewPairs(caps, b.Noise.Main, b.Public.Adjacency, b.Public.Noise)
+}
+
+// EventTogether is that of the one release, at the largest caps.
+func EventTogether(all []Bounds) (dp.Event, error) {
+	caps := make([]float64, len(all))
+	for i, b := range all {
+		caps[i] = b.Caps.At(0).Max
+	}
+	m, err := all[0].pairs(caps)
+	if err != nil {
+		return nil, err
+	}
+	return m.Event(), nil
 }

@@ -140,22 +140,24 @@ func (p *Pair) Add(x, z float64) error {
 func (p *Pair) place(x, z float64) {
 	k := p.radius()
 	p.shape.place(p.point[:], x, z, k)
-	if p.shape.rest == 0 {
-		p.point[3], p.point[inTriangle] = int64(p.shape.count*k), 0
-		return
-	}
-	p.point[inTriangle] = int64(p.shape.count * k)
+	p.point[p.shape.coordinates()] = int64(p.shape.count * k)
 }
 
-// inTriangle is how many coordinates a point has beside the count.
-const inTriangle = 5
+// coordinates is how many a point has beside the count.
+func (s triangle) coordinates() int {
+	if s.rest > 0 {
+		return 5
+	}
+	return 3
+}
 
 // place writes the point of the shares x and z of k steps, truncated toward zero.
 func (s triangle) place(point []int64, x, z, k float64) {
 	o := max(1-x-z, 0)
-	b := s.rest * k
 	point[0], point[1], point[2] = int64((x-z)*k), int64(s.height*(1-o)*k), int64(s.product*k*x*z)
-	point[3], point[4] = int64(b*x*o), int64(b*z*o)
+	if b := s.rest * k; b > 0 {
+		point[3], point[4] = int64(b*x*o), int64(b*z*o)
+	}
 }
 
 // sums are those of the points of a sum, most in units of 1.

@@ -18,11 +18,16 @@ import (
 // under AddRemoveOne, where one coordinate counts persons for all pairs. docs/proofs/overlap.md has the
 // proof.
 //
+// With Laplace noise ([NewLaplacePairs]) who moves from one pair to another is farther away, in l1, than
+// who moves within one.
+//
 // Unit: a person. The event is dp.Gaussian, its multiplier relative to half the diameter
-// (ReplaceOne) or to the longest norm (AddRemoveOne).
+// (ReplaceOne) or to the longest norm (AddRemoveOne); with Laplace noise it is dp.DiscreteLaplace, in lattice
+// steps.
 type Pairs struct {
 	most       []float64
 	multiplier float64
+	adjacency  dp.Adjacency
 	shape      triangle
 	total      accumulator
 	point      []int64
@@ -40,11 +45,10 @@ func NewPairs(most []float64, noiseMultiplier float64, adjacency dp.Adjacency, k
 		}
 	}
 	shape := triangleFor(dp.AddRemoveOne)
-	dim := inTriangle*len(most) + 1
 	if adjacency == dp.ReplaceOne {
 		shape.count = 0
-		dim--
 	}
+	dim := shape.of(len(most))
 	sd := shape.norm(adjacency) * noiseMultiplier
 	grid, err := newLattice(1, sd, dim)
 	if err != nil {
@@ -53,8 +57,42 @@ func NewPairs(most []float64, noiseMultiplier float64, adjacency dp.Adjacency, k
 	if grid.radius <= 2*slack {
 		return nil, fmt.Errorf("%w: noise of %v times what a person adds leaves no resolution", ErrParameter, sd)
 	}
-	return &Pairs{most: most, multiplier: noiseMultiplier, shape: shape, total: newAccumulator(grid, dim, kind),
+	return &Pairs{most: most, multiplier: noiseMultiplier, adjacency: adjacency, shape: shape, total: newAccumulator(grid, dim, kind),
 		point: make([]int64, dim), shares: make([]float64, 2*len(most))}, nil
+}
+
+// of is how many coordinates so many pairs have, with their common count.
+func (s triangle) of(pairs int) int {
+	dim := pairs * s.coordinates()
+	if s.count > 0 {
+		dim++
+	}
+	return dim
+}
+
+// flat is the height of triangles side by side with Laplace noise: a lower one makes the noise in x - z less and that
+// in x + z more.
+const flat = 0.7
+
+// NewLaplacePairs makes empty sums with discrete Laplace noise, whose scale is the multiplier times the longest l1
+// norm, which is at least half the diameter. The squares are upper limits that are exact where x + z is 0 or most.
+func NewLaplacePairs(most []float64, multiplier float64, adjacency dp.Adjacency) (*Pairs, error) {
+	p, err := NewPairs(most, multiplier, adjacency, Exact)
+	if err != nil {
+		return nil, err
+	}
+	p.shape = triangle{height: flat, product: 2, count: p.shape.count}
+	p.total = newAccumulator(p.total.grid, p.shape.of(len(most)), Exact)
+	p.total.laplace, p.point = true, p.point[:len(p.total.sum)]
+	if p.total.grid.sigma = multiplier * p.longest() * (1 + 0x1p-50); !(p.total.grid.sigma <= 1<<maxNoise) {
+		return nil, fmt.Errorf("%w: noise is %v times what a person adds; choose a larger epsilon", ErrParameter, multiplier)
+	}
+	return p, nil
+}
+
+// longest is the norm of the event of Laplace noise, in lattice steps; truncation shortens what a person adds.
+func (p *Pairs) longest() float64 {
+	return p.radius()*(1+p.shape.height+p.shape.count) + slack
 }
 
 // Add adds one person: x and z of every pair, in turn. Numbers below 0 count as 0; where the weights, each in units of its
@@ -75,7 +113,7 @@ func (p *Pairs) Add(xz []float64) error {
 		if total > 1 {
 			x, z = x/total, z/total
 		}
-		p.shape.place(p.point[inTriangle*i:], min(x, 1), min(z, 1), k)
+		p.shape.place(p.point[p.shape.coordinates()*i:], min(x, 1), min(z, 1), k)
 	}
 	if p.shape.count > 0 {
 		p.point[len(p.point)-1] = int64(p.shape.count * k)
@@ -87,11 +125,20 @@ func (p *Pairs) Add(xz []float64) error {
 func (p *Pairs) radius() float64 { return float64(p.total.grid.radius) - slack }
 
 // Event describes the release.
-func (p *Pairs) Event() dp.Event { return dp.Gaussian{NoiseMultiplier: p.multiplier} }
+func (p *Pairs) Event() dp.Event {
+	if p.total.laplace {
+		return dp.DiscreteLaplace{Scale: p.total.grid.sigma, Norm: p.longest()}
+	}
+	return dp.Gaussian{NoiseMultiplier: p.multiplier}
+}
 
 // SD returns the standard deviations of the noise in a pair. They are public.
 func (p *Pairs) SD(pair int) PairSD {
-	return p.shape.sd(p.total.grid.sigma/p.radius(), p.most[pair])
+	unit := p.total.grid.sigma
+	if p.total.laplace {
+		unit = LaplaceSD(unit)
+	}
+	return p.shape.sd(unit/p.radius(), p.most[pair])
 }
 
 // Release draws the noise. It can be called once.
@@ -102,7 +149,7 @@ func (p *Pairs) Release(src *noise.Source) ([]NoisyPair, error) {
 	}
 	out := make([]NoisyPair, len(p.most))
 	for i, m := range p.most {
-		out[i] = p.shape.sums(noisy[inTriangle*i:], m)
+		out[i] = p.shape.sums(noisy[p.shape.coordinates()*i:], m)
 		out[i].Count, out[i].SD = float64(p.total.persons), p.SD(i)
 		if p.shape.count > 0 {
 			out[i].Count = noisy[len(noisy)-1] / p.shape.count

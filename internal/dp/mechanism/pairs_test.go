@@ -84,6 +84,48 @@ func TestPairsSensitivity(t *testing.T) {
 	}
 }
 
+// TestLaplacePairsSensitivity: the same in l1: no point is longer than the norm of the event, and no two are farther apart than
+// twice that; the worst nearly are.
+func TestLaplacePairsSensitivity(t *testing.T) {
+	unit := rapid.OneOf(rapid.Float64Range(0, 1), rapid.Float64Range(0, 1e-8), rapid.Float64Range(1-1e-8, 1+1e-8),
+		rapid.SampledFrom([]float64{0, 0.5, 1, -1, 7, 1e300, math.Inf(1), math.NaN()}))
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		p, err := NewLaplacePairs(threeCaps, 1, adjacency)
+		if err != nil {
+			t.Fatal(err)
+		}
+		norm := p.Event().(dp.DiscreteLaplace).Norm
+		length := func(a []int64) (sum float64) {
+			for _, v := range a {
+				sum += math.Abs(float64(v))
+			}
+			return sum
+		}
+		rapid.Check(t, func(r *rapid.T) {
+			xz := make([]float64, 2*len(threeCaps))
+			for i := range xz {
+				if rapid.Bool().Draw(r, "adds") {
+					xz[i] = unit.Draw(r, "share") * threeCaps[i/2]
+				}
+			}
+			if a := standing(t, p, xz...); length(a) > norm {
+				r.Fatalf("%v: point %v is longer than the noise is made for", adjacency, a)
+			}
+		})
+		a, b := standing(t, p, 3, 0, 0, 0, 0, 0), standing(t, p, 0, 0, 0, 0, 0, 40)
+		far := length(a)
+		if adjacency == dp.ReplaceOne {
+			for i := range b {
+				b[i] -= a[i]
+			}
+			far = length(b) / 2
+		}
+		if far < norm*(1-1e-7) {
+			t.Errorf("%v: the farthest are %v apart, and the noise is made for %v", adjacency, far, norm)
+		}
+	}
+}
+
 // TestPairsShrinkTogether: who adds to several pairs more than one whole weight is shrunk in all of them by one factor, and nobody else
 // is touched.
 func TestPairsShrinkTogether(t *testing.T) {
@@ -98,51 +140,63 @@ func TestPairsShrinkTogether(t *testing.T) {
 	}
 }
 
-// TestPairsAreUnbiasedAndSayTheirNoise at five standard errors, in every pair.
+// TestPairsAreUnbiasedAndSayTheirNoise at five standard errors, in every pair; of Laplace noise, whose squares scatter more, at eight. With Laplace
+// noise weights are 0 or the largest.
 func TestPairsAreUnbiasedAndSayTheirNoise(t *testing.T) {
-	const draws = 4000
-	persons := [][]float64{{4, 0, 0, 0}, {1, 2, 0, 0}, {0, 0, 8, 0}, {0, 0, 3, 2}, {1, 1, 1, 3}, {0, 0, 0, 0}}
+	varied := [][]float64{{4, 0, 0, 0}, {1, 2, 0, 0}, {0, 0, 8, 0}, {0, 0, 3, 2}, {1, 1, 1, 3}, {0, 0, 0, 0}}
+	whole := [][]float64{{4, 0, 0, 0}, {1, 3, 0, 0}, {0, 0, 8, 0}, {0, 0, 5, 3}, {0, 0, 0, 8}, {0, 0, 0, 0}}
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
-		src := noise.NewSeeded(3)
-		sums, squares, stated, truth := make([]float64, 16), make([]float64, 16), make([]float64, 16), make([]float64, 16)
-		for _, xz := range persons {
-			for pair := range 2 {
-				x, z := xz[2*pair], xz[2*pair+1]
-				for i, v := range []float64{1, x, z, x * x, x * z, z * z, x - z, x + z} {
-					truth[8*pair+i] += v
-				}
+		unbiased(t, adjacency, 5, varied, func() (*Pairs, error) { return NewPairs([]float64{4, 8}, 1, adjacency, Exact) })
+		unbiased(t, adjacency, 8, whole, func() (*Pairs, error) { return NewLaplacePairs([]float64{4, 8}, 1, adjacency) })
+	}
+}
+
+// unbiased draws sums of two pairs many times.
+func unbiased(t *testing.T, adjacency dp.Adjacency, errs float64, persons [][]float64, made func() (*Pairs, error)) {
+	t.Helper()
+	const draws = 4000
+	src := noise.NewSeeded(3)
+	sums, squares, stated, truth := make([]float64, 16), make([]float64, 16), make([]float64, 16), make([]float64, 16)
+	for _, xz := range persons {
+		for pair := range 2 {
+			x, z := xz[2*pair], xz[2*pair+1]
+			for i, v := range []float64{1, x, z, x * x, x * z, z * z, x - z, x + z} {
+				truth[8*pair+i] += v
 			}
 		}
-		for range draws {
-			p := newPairs(t, []float64{4, 8}, 1, adjacency)
-			for _, xz := range persons {
-				if err := p.Add(xz); err != nil {
-					t.Fatal(err)
-				}
-			}
-			out, err := p.Release(src)
-			if err != nil {
+	}
+	for range draws {
+		p, err := made()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, xz := range persons {
+			if err := p.Add(xz); err != nil {
 				t.Fatal(err)
 			}
-			for pair, o := range out {
-				copy(stated[8*pair:], []float64{o.SD.Count, o.SD.Sum, o.SD.Sum, o.SD.Square, o.SD.Product, o.SD.Square, o.SD.Difference, o.SD.Both})
-				for i, v := range []float64{o.Count, o.X, o.Z, o.XX, o.XZ, o.ZZ, o.X - o.Z, o.X + o.Z} {
-					sums[8*pair+i] += v / draws
-					squares[8*pair+i] += v * v / draws
-				}
-			}
-			if _, err := p.Release(src); !errors.Is(err, ErrReleased) {
-				t.Fatalf("a second release: %v", err)
+		}
+		out, err := p.Release(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for pair, o := range out {
+			copy(stated[8*pair:], []float64{o.SD.Count, o.SD.Sum, o.SD.Sum, o.SD.Square, o.SD.Product, o.SD.Square, o.SD.Difference, o.SD.Both})
+			for i, v := range []float64{o.Count, o.X, o.Z, o.XX, o.XZ, o.ZZ, o.X - o.Z, o.X + o.Z} {
+				sums[8*pair+i] += v / draws
+				squares[8*pair+i] += v * v / draws
 			}
 		}
-		for i := range sums {
-			found := math.Sqrt(max(squares[i]-sums[i]*sums[i], 0))
-			if math.Abs(sums[i]-truth[i]) > 5*found/math.Sqrt(draws)+1e-6 {
-				t.Errorf("%v: number %d is %v on average; want %v", adjacency, i, sums[i], truth[i])
-			}
-			if math.Abs(found-stated[i]) > 5*stated[i]/math.Sqrt(2*draws)+1e-5 {
-				t.Errorf("%v: noise in number %d has standard deviation %v; the release says %v", adjacency, i, found, stated[i])
-			}
+		if _, err := p.Release(src); !errors.Is(err, ErrReleased) {
+			t.Fatalf("a second release: %v", err)
+		}
+	}
+	for i := range sums {
+		found := math.Sqrt(max(squares[i]-sums[i]*sums[i], 0))
+		if math.Abs(sums[i]-truth[i]) > errs*found/math.Sqrt(draws)+1e-6 {
+			t.Errorf("%v: number %d is %v on average; want %v", adjacency, i, sums[i], truth[i])
+		}
+		if math.Abs(found-stated[i]) > errs*stated[i]/math.Sqrt(2*draws)+1e-5 {
+			t.Errorf("%v: noise in number %d has standard deviation %v; the release says %v", adjacency, i, found, stated[i])
 		}
 	}
 }

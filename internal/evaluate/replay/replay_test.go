@@ -95,6 +95,7 @@ func options() map[string]map[string]any {
 		"arms":                       {"name": "dp-wis", "arms": "", "max_weight": 3, "clip": "public"},
 		"arms, caps chosen":          {"name": "dp-pdis", "arms": "", "max_weight": 9},
 		"arms by a design":           {"name": "dp-wis", "arms": "design"},
+		"arms, pure":                 {"name": "dp-wis", "arms": "pure"},
 		"distribution":               {"name": "dp-distribution", "max_weight": 3, "lower_tails": []float64{0.2}, "budget": 400.},
 		"distribution on-policy":     {"name": "dp-distribution", "on": true, "bins": 4},
 		"distribution discrete":      {"name": "dp-distribution", "ends": []float64{0, 0.5, 1, 2}, "discrete": true, "max_weight": 2, "budget": 400.},
@@ -175,7 +176,10 @@ func planOf(t *testing.T, option map[string]any, adjacency dp.Adjacency) (*evalu
 				check(err)
 				p.Targets.Policies = append(p.Targets.Policies, evaluate.NamedPolicy{Name: name, Policy: c})
 			}
-			if value == "design" {
+			if value == "pure" {
+				p.Horizon, p.Episodes, p.Return, p.Privacy.NoiseFamily = 1, 1, nil, evaluate.LaplaceNoise
+			}
+			if value != "" {
 				p.Design, p.Complete = evaluate.NewDesign(uniform, true, p.Targets.Policies[0].Policy, p.Targets.Policies[1].Policy), true
 			}
 		case "near":
