@@ -2159,9 +2159,9 @@ type ListNoticesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Notices       []*Notice              `protobuf:"bytes,1,rep,name=notices,proto3" json:"notices,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// failed_checks that count, and most_failed_checks before asks are refused.
-	FailedChecks     int64 `protobuf:"varint,3,opt,name=failed_checks,json=failedChecks,proto3" json:"failed_checks,omitempty"`
-	MostFailedChecks int64 `protobuf:"varint,4,opt,name=most_failed_checks,json=mostFailedChecks,proto3" json:"most_failed_checks,omitempty"`
+	// failed_checks that count, absent where the ledger cannot be trusted to say, and most_failed_checks before asks are refused.
+	FailedChecks     *int64 `protobuf:"varint,3,opt,name=failed_checks,json=failedChecks,proto3,oneof" json:"failed_checks,omitempty"`
+	MostFailedChecks int64  `protobuf:"varint,4,opt,name=most_failed_checks,json=mostFailedChecks,proto3" json:"most_failed_checks,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -2211,8 +2211,8 @@ func (x *ListNoticesResponse) GetNextPageToken() string {
 }
 
 func (x *ListNoticesResponse) GetFailedChecks() int64 {
-	if x != nil {
-		return x.FailedChecks
+	if x != nil && x.FailedChecks != nil {
+		return *x.FailedChecks
 	}
 	return 0
 }
@@ -2667,12 +2667,13 @@ const file_discreet_curator_v1_curator_proto_rawDesc = "" +
 	"\adataset\x18\x01 \x01(\tR\adataset\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"\xc7\x01\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\"\xde\x01\n" +
 	"\x13ListNoticesResponse\x125\n" +
 	"\anotices\x18\x01 \x03(\v2\x1b.discreet.curator.v1.NoticeR\anotices\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12#\n" +
-	"\rfailed_checks\x18\x03 \x01(\x03R\ffailedChecks\x12,\n" +
-	"\x12most_failed_checks\x18\x04 \x01(\x03R\x10mostFailedChecks\".\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12(\n" +
+	"\rfailed_checks\x18\x03 \x01(\x03H\x00R\ffailedChecks\x88\x01\x01\x12,\n" +
+	"\x12most_failed_checks\x18\x04 \x01(\x03R\x10mostFailedChecksB\x10\n" +
+	"\x0e_failed_checks\".\n" +
 	"\x12ClearChecksRequest\x12\x18\n" +
 	"\adataset\x18\x01 \x01(\tR\adataset\"/\n" +
 	"\x13ClearChecksResponse\x12\x18\n" +
@@ -2857,6 +2858,7 @@ func file_discreet_curator_v1_curator_proto_init() {
 	if File_discreet_curator_v1_curator_proto != nil {
 		return
 	}
+	file_discreet_curator_v1_curator_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
