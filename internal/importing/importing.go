@@ -114,6 +114,9 @@ func Import(ctx context.Context, order Order) (m *Manifest, notices []string, er
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	rows, notices, err := m.read(ctx, s, dir, order.Progress)
+	if fault := (*trajectory.InputError)(nil); order.Repair && errors.As(err, &fault) {
+		err = fmt.Errorf("%w\n--repair keeps episodes whose values cannot be used; whose a row is, and which rows are an episode, no rule can say: mend the raw data", err)
+	}
 	if err == nil {
 		err = m.stood(ctx, s)
 	}
