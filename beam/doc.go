@@ -29,5 +29,5 @@ var (
 	// right. The runner is not asked again.
 	ErrRefused = fault.Input("refused by a worker")
 	// ErrJob marks a job that the runner did not bring to its end.
-	ErrJob = errors.New("Beam job failed")
+	ErrJob = errors.New("the job on Beam failed")
 )

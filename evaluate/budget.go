@@ -196,9 +196,9 @@ func (g *WeightGuess) validate(method string, p Public, confounding float64) err
 	case g == nil:
 		return nil
 	case !p.targets().alone:
-		return fmt.Errorf("%w: %s: guess applies to one policy, and targets names several; remove it", ErrMethod, method)
+		return fmt.Errorf("%w: %s: guess is of the weights of one policy, under target, and does not apply to targets; remove it, or plan that policy by itself as target", ErrMethod, method)
 	case p.share.some():
-		return fmt.Errorf("%w: %s: guess applies to all persons, and by divides them into groups; remove it", ErrMethod, method)
+		return fmt.Errorf("%w: %s: guess applies to all persons, and by divides them into groups; remove it, and guess how many persons a group has in by.guess", ErrMethod, method)
 	case p.estimates() || confounding > 1:
 		return fmt.Errorf("%w: %s: guess applies to weights from known logged probabilities; remove it with estimated probabilities and with confounding", ErrMethod, method)
 	case !(g.Effective > 0 && g.Effective <= 1):

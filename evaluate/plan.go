@@ -314,8 +314,12 @@ func (p *Plan) checkNumbers(persons int, sizes []int64) error {
 func (p *Plan) CheckPersons(m int64) error {
 	switch q := p.public.guarantee(); {
 	case q.Adjacency == dp.ReplaceOne && m != p.public.Persons:
-		return fmt.Errorf("%w: problem.persons says %d %ss, but the data has %d; under replace_one this number is public and must be exact: correct it, or look for missing or extra records",
-			ErrData, p.public.Persons, q.Unit, m)
+		look := "missing or extra records"
+		if q.Unit.String() == Person.String() && m > p.public.Persons {
+			look += ", or for one person's ids in several forms that may be different ids, such as P7, p7 and P07"
+		}
+		return fmt.Errorf("%w: problem.persons says %d %ss, but the data has %d; under replace_one this number is public and must be exact: correct it, or look for %s",
+			ErrData, p.public.Persons, q.Unit, m, look)
 	case q.Adjacency == dp.AddRemoveOne && m < p.public.Persons:
 		return fmt.Errorf("%w: problem.persons promises more %ss than the data has; under add_remove_one give a public lower bound", ErrData, q.Unit)
 	}

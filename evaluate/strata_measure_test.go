@@ -53,21 +53,6 @@ func mixed(a, b policy.Policy, states int, share float64) policy.Policy {
 	return must(policy.NewTable(out, a.Actions(), "state"))
 }
 
-// trialOf is a log of two arms drawn by lot, with their mean outcomes.
-func trialOf(rng *rand.Rand, persons int, worth [2]float64) *trajectory.Dataset {
-	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
-	for i := range persons {
-		a := rng.IntN(2)
-		r := 0.0
-		if rng.Float64() < worth[a] {
-			r = 1
-		}
-		d.Action, d.Reward, d.Terminated = append(d.Action, int32(a)), append(d.Reward, r), append(d.Terminated, true)
-		d.EpisodeStart, d.PersonStart, d.BehaviorProb = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1), append(d.BehaviorProb, 0.5)
-	}
-	return d
-}
-
 // designed states a design and complete records.
 func designed(p *evaluate.Public, by policy.Policy, targets ...policy.Policy) {
 	p.Design, p.Complete = evaluate.NewDesign(by, true, targets...), true
@@ -95,7 +80,10 @@ func strataOf(t *testing.T, persons int, rng *rand.Rand) []stratum {
 	w := drawWard(rng)
 	low, level := 0.1*rng.Float64(), 0.2+0.6*rng.Float64()
 	trial := func(worth [2]float64) func() *trajectory.Dataset {
-		return func() *trajectory.Dataset { return trialOf(rng, persons, worth) }
+		return func() *trajectory.Dataset {
+			d, _ := lottery(rng, persons, worth[:])
+			return d
+		}
 	}
 	logged := func() *trajectory.Dataset { return w.log(t, persons, rng) }
 	all := []stratum{

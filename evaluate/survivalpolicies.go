@@ -166,6 +166,24 @@ func (q survivalQuestion) mayMiss() bool {
 	return d == nil || !d.Supported || t.largest < q.public.weightsOf(false).largest
 }
 
+// lowerCap says by how low a cap limits are expected to say something, where by theirs they are not.
+func (q survivalQuestion) lowerCap(g *OutcomeGuess, expected Expected) []string {
+	const most = 0.9 // of the public range
+	if q.policies == nil || q.policies.why == "" || expected.HalfWidth < most*expected.Constant {
+		return nil
+	}
+	for cap := math.Exp2(math.Ceil(math.Log2(q.policies.largest)) - 1); cap >= 1; cap /= 2 {
+		lower := q
+		lower.Weights = nil
+		lower.capWeights(cap)
+		mean := lower.first(lower.Estimate(lower.guessed(g)))
+		if half := (mean.Upper - mean.Lower) / 2; half < most*expected.Constant {
+			return []string{fmt.Sprintf("Noise is in proportion to max_weight, here %.4g, and is expected to leave hardly an answer. With max_weight %g the expected half width is %.4g, without missing mass: a lower cap cuts off more weight.", q.policies.largest, cap, half)}
+		}
+	}
+	return nil
+}
+
 // overlapping is how many of the policies may take one action in one state: constant ones only
 // where they are the same.
 func overlapping(of []policy.Policy) int {

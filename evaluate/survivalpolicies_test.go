@@ -2,7 +2,9 @@ package evaluate_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -127,6 +129,45 @@ func TestCurvesOrLimits(t *testing.T) {
 		change(&p)
 		if _, err := (evaluate.DPSurvival{}).Plan(p); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("%v; want an error with %q", err, words)
+		}
+	}
+}
+
+// Where limits are expected to say next to nothing and a lower cap would mend it, plan and release say
+// by which; the forecast that they tell is that of a plan with that cap.
+func TestALowerCapIsNamedWhereItHelps(t *testing.T) {
+	for _, c := range []struct {
+		epsilon, cap float64
+		design       bool
+		helps        bool
+	}{{1, 64, false, true}, {1, 2, false, false}, {0.1, 30, false, true}, {1e-3, 64, false, false}, {1e-3, 0, true, false}} {
+		p := underPolicy(t, 300, dp.ReplaceOne)
+		p.Privacy.Budget.Epsilon = c.epsilon
+		if !c.design {
+			p.Design = nil
+		}
+		m := evaluate.DPSurvival{MaxWeight: c.cap}
+		plan, err := m.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(plan.Notes, func(n string) bool { return strings.HasPrefix(n, "Noise is in proportion to max_weight") })
+		if (i >= 0) != c.helps {
+			t.Errorf("%+v: half width %g of %g, notes %q", c, plan.Expected.HalfWidth, plan.Expected.Constant, plan.Notes)
+		}
+		if i < 0 {
+			continue
+		}
+		var here, half float64
+		if _, err := fmt.Sscanf(plan.Notes[i], "Noise is in proportion to max_weight, here %f, and is expected to leave hardly an answer. With max_weight %f the expected half width is %f,", &here, &m.MaxWeight, &half); err != nil {
+			t.Fatalf("%q: %v", plan.Notes[i], err)
+		}
+		lower, err := m.Plan(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e := lower.Expected; here != c.cap || m.MaxWeight >= here || math.Abs(half/e.HalfWidth-1) > 1e-3 || half >= 0.9*e.Constant {
+			t.Errorf("%q; such a plan expects %g of %g", plan.Notes[i], e.HalfWidth, e.Constant)
 		}
 	}
 }

@@ -182,6 +182,7 @@ func (m DPSurvival) about(q survivalQuestion) (summary, error) {
 	if m.Guess == nil {
 		s.notes = append(s.notes, p.words("The expected half width supposes that half of the persons would have an event by the last bin, that half would leave by then for other reasons, and that every outcome can be used; method.guess takes a better guess."))
 	}
+	s.notes = append(s.notes, q.lowerCap(m.Guess, s.expected)...)
 	if t := q.policies; q.mayMiss() {
 		s.outlook = append(s.outlook, fmt.Sprintf("Expected half widths are without missing mass: weight that was never logged, or is above the cap of %.4g, lengthens limits, up to the whole range.", t.largest))
 	}

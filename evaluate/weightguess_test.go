@@ -75,9 +75,9 @@ func TestGuessIsRefusedWhereItMeansNothing(t *testing.T) {
 		"guess.effective is NaN": {evaluate.DPPDIS{Guess: &evaluate.WeightGuess{Effective: math.NaN()}}, off},
 		"guess.effective is 1.5": {evaluate.DPWIS{Guess: &evaluate.WeightGuess{Effective: 1.5}}, off},
 		"guess.missing is 1":     {evaluate.DPDR{Guess: &evaluate.WeightGuess{Effective: 1, Missing: 1}}, off},
-		"dp-is: guess applies to the weights of an off-policy value": {evaluate.DPIS{Guess: right}, on},
-		"dp-dr: guess applies to the weights of an off-policy value": {evaluate.DPDR{Guess: right}, on},
-		"targets names several":                      {evaluate.DPWIS{Guess: right}, several},
+		"dp-is: guess applies to the weights of an off-policy value":                    {evaluate.DPIS{Guess: right}, on},
+		"dp-dr: guess applies to the weights of an off-policy value":                    {evaluate.DPDR{Guess: right}, on},
+		"does not apply to targets; remove it, or plan that policy by itself as target": {evaluate.DPWIS{Guess: right}, several},
 		"with confounding":                           {evaluate.DPWIS{Guess: right, Confounding: 1.5}, off},
 		"auto: guess applies only to a single value": {evaluate.Auto{Guess: right}, chainPublic(t, 400, dp.ReplaceOne)},
 	} {

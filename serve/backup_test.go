@@ -197,7 +197,7 @@ func TestALossIsToldEverywhere(t *testing.T) {
 			t.Errorf("the metrics lack %s", want)
 		}
 		n, err := h.steward().ListNotices(t.Context(), &curatorv1.ListNoticesRequest{Dataset: "pbc"})
-		if err != nil || strings.Contains(n.GetNotices()[0].GetText(), "nothing is charged") != lost {
+		if err != nil || strings.Contains(n.GetNotices()[0].GetText(), "nothing is charged") != lost || (n.FailedChecks == nil) != lost {
 			t.Errorf("lost %v: the steward reads %v, %v", lost, n, err)
 		}
 	}

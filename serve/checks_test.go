@@ -1,6 +1,7 @@
 package serve_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 
 	"connectrpc.com/connect"
 
+	"github.com/discreet-rl/discreet/serve"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
 
@@ -116,6 +118,30 @@ func TestAColumnThatDoesNotExistLocksNobodyOut(t *testing.T) {
 	if n, err := h.steward().ListNotices(t.Context(), &curatorv1.ListNoticesRequest{Dataset: "pbc"}); err != nil || n.GetFailedChecks() != 0 {
 		t.Errorf("%d failed checks, %v", n.GetFailedChecks(), err)
 	}
+}
+
+// A column of groups that the data do not have is the steward's to mend before anybody asks. Data
+// that cannot be read are no reason not to start.
+func TestGroupColumnsAreThoseOfTheData(t *testing.T) {
+	h := furnish(t, "group_columns: [sex_f, sxe]")
+	if s, err := serve.Open(t.Context(), h.config()); err == nil {
+		t.Fatal("a service with a column that is not there", s.Close())
+	} else if !errors.Is(err, serve.ErrConfig) || !strings.Contains(err.Error(), "dataset pbc: ") || !strings.Contains(err.Error(), "group_columns: ") || !strings.Contains(err.Error(), ": sxe: the file has no such observation column") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(filepath.Join(h.dir, "budget.db")); err == nil {
+		t.Error("a ledger was begun")
+	}
+	h.write("serve.yaml", fmt.Sprintf(configuration, "group_columns: [sex_f]"))
+	h.open()
+	bySex := "target: {kind: constant, action: 1}\nby: {column: obs_sex_f, values: [0, 1], group: may_change}\nmethod: {name: dp-wis, max_weight: 2}\nprivacy: {epsilon: 0.5, delta: 1e-6}\n"
+	if a := h.end("ann", h.ask("ann", oneKey, bySex)); a.GetState() != curatorv1.State_STATE_RELEASED {
+		t.Errorf("by sex: %v", a)
+	}
+
+	h = furnish(t, "group_columns: [sxe]")
+	h.write("pbc.yaml", fmt.Sprintf(part, filepath.Join(h.dir, "nowhere.csv"), 312))
+	h.open()
 }
 
 func readFile(t *testing.T, path string) string {

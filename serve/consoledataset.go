@@ -179,7 +179,7 @@ func (c console) notices(w http.ResponseWriter, r *http.Request) {
 		c.sorry(w, r, err)
 		return
 	}
-	v := pages.Notices{Frame: c.frame(r, "Notices"), Name: r.PathValue("dataset"), Failed: list.GetFailedChecks(), Most: list.GetMostFailedChecks(), Next: list.GetNextPageToken()}
+	v := pages.Notices{Frame: c.frame(r, "Notices"), Name: r.PathValue("dataset"), Failed: list.FailedChecks, Most: list.GetMostFailedChecks(), Next: list.GetNextPageToken()}
 	for _, n := range list.GetNotices() {
 		v.Notices = append(v.Notices, pages.Notice{Time: when(n.GetTime().AsTime()), Ask: n.GetAsk(), Text: n.GetText()})
 	}

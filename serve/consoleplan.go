@@ -64,9 +64,13 @@ func (c console) planView(ctx context.Context, who *caller, analyst, question, p
 // reach says how far the interval of one of several answers is expected to reach, where that is forecast.
 func reach(a *curatorv1.PlannedAnswer) string {
 	if a.GetHalfWidth() == 0 {
-		return a.GetName() + ": how far the joint interval reaches is not forecast."
+		return fmt.Sprintf("%s: how far the %s interval reaches is not forecast.", a.GetName(), a.GetInterval())
 	}
-	return fmt.Sprintf("%s: the joint interval is expected to reach %s to each side.", a.GetName(), number(a.GetHalfWidth()))
+	missing := ", without missing mass"
+	if a.GetCountsMissing() {
+		missing = ""
+	}
+	return fmt.Sprintf("%s: the %s interval is expected to reach %s to each side%s.", a.GetName(), a.GetInterval(), number(a.GetHalfWidth()), missing)
 }
 
 // drawn is the curve of a question.

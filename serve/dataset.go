@@ -12,6 +12,9 @@ import (
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/internal/charging"
+	"github.com/discreet-rl/discreet/internal/scan"
+	"github.com/discreet-rl/discreet/internal/spec"
+	"github.com/discreet-rl/discreet/rl/trajectory"
 
 	"github.com/discreet-rl/discreet"
 	"github.com/discreet-rl/discreet/dp"
@@ -63,7 +66,7 @@ func (c Config) dataset(name string) (*dataset, error) {
 	return d, nil
 }
 
-// openDataset reads the steward's part, begins the ledger and the contract where there never
+// openDataset reads the steward's part, looks for the columns of groups, begins the ledger and the contract where there never
 // were any, and compares the ledger with the store and the contract.
 func openDataset(ctx context.Context, c Config, name string, store *asks.Store) (*dataset, error) {
 	d, err := c.dataset(name)
@@ -80,7 +83,7 @@ func openDataset(ctx context.Context, c Config, name string, store *asks.Store) 
 	if d.open, d.end, err = d.window(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func(context.Context) error{d.beginLedger, d.openLedger, d.begin, d.beginContract, d.agree} {
+	for _, step := range []func(context.Context) error{d.holdsGroups, d.beginLedger, d.openLedger, d.begin, d.beginContract, d.agree} {
 		if err := step(ctx); err != nil {
 			return nil, errors.Join(err, d.close())
 		}
@@ -184,6 +187,23 @@ func (d *dataset) openLedger(ctx context.Context) error {
 	})
 	d.unit, d.adjacency = l.Opening().Unit, l.Opening().Adjacency.String()
 	return nil
+}
+
+// holdsGroups refuses columns of groups that the data do not have. What else is wrong with the data
+// is told with the asks that read them.
+func (d *dataset) holdsGroups(ctx context.Context) error {
+	if len(d.GroupColumns) == 0 {
+		return nil
+	}
+	s, err := spec.ForCurator(d.part)
+	if err == nil {
+		_, err = scan.Columns(ctx, s, d.GroupColumns)
+	}
+	var fault *trajectory.InputError
+	if !errors.As(err, &fault) || !errors.Is(fault, trajectory.ErrColumn) || !slices.Contains(d.GroupColumns, fault.Column) {
+		return nil
+	}
+	return fmt.Errorf("%w: group_columns: %w", ErrConfig, fault)
 }
 
 // lastTold is the last full time at which ends were told.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/internal/charging"
+	"github.com/discreet-rl/discreet/internal/report"
 
 	"github.com/discreet-rl/discreet/dp/account"
 	"github.com/discreet-rl/discreet/dp/ledger"
@@ -76,8 +77,10 @@ func (s *Service) planned(d *dataset, q *charging.Quote) *curatorv1.PlanResponse
 		NeedsApproval: d.approval.waits(p.Privacy.Budget.Epsilon),
 	}
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
+	interval, counted := report.AnswerInterval(p.Facts)
 	for _, a := range answers {
-		out.Answers = append(out.Answers, &curatorv1.PlannedAnswer{Name: a.Name, HalfWidth: a.HalfWidth, StdPrivacy: a.StdPrivacy, StdSampling: a.StdSampling})
+		out.Answers = append(out.Answers, &curatorv1.PlannedAnswer{Name: report.AnswerName(p.Facts, a.Name), HalfWidth: a.HalfWidth, StdPrivacy: a.StdPrivacy, StdSampling: a.StdSampling,
+			Interval: interval, CountsMissing: counted})
 		out.NoAnswer = out.NoAnswer || a.HalfWidth >= a.Range.Width()/2
 	}
 	if q.Refused != nil {

@@ -1,11 +1,13 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
 
 	"connectrpc.com/connect"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -117,14 +119,14 @@ func (s steward) ListNotices(ctx context.Context, r *curatorv1.ListNoticesReques
 	}
 	out.MostFailedChecks = int64(who.mostFailedChecks())
 	failed, err := who.ledger.FailedChecks(ctx)
-	if problem := who.intact(ctx); problem != nil {
-		err = problem
+	problem := who.intact(ctx)
+	if err == nil && shown(problem) == nil {
+		out.FailedChecks = proto.Int64(int64(len(failed)))
 	}
-	if err != nil {
+	if err = cmp.Or(problem, err); err != nil {
 		// What is wrong with the ledger is the first that the steward has to read.
 		out.Notices = append([]*curatorv1.Notice{{Time: timestamppb.Now(), Text: err.Error()}}, out.Notices...)
 	}
-	out.FailedChecks = int64(len(failed))
 	return out, nil
 }
 

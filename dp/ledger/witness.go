@@ -28,11 +28,7 @@ type Witness struct {
 // takes it; or an https URL (http on this machine). What the server has to do is in
 // docs/ledger.md.
 func (l *Ledger) AddWitness(ctx context.Context, name string) error {
-	place, err := witnessAt(name)
-	if err != nil {
-		return err
-	}
-	known, err := l.tail(ctx, place)
+	place, known, err := l.tail(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -81,26 +77,26 @@ func (l *Ledger) RemoveWitness(ctx context.Context, name string) error {
 // TellWitness appends the present head to a place that need not be named, after the
 // same look at it as before a charge. Where there is nothing it is made.
 func (l *Ledger) TellWitness(ctx context.Context, name string) error {
-	place, err := witnessAt(name)
-	if err != nil {
-		return err
-	}
-	known, err := l.tail(ctx, place)
+	place, known, err := l.tail(ctx, name)
 	if err != nil {
 		return err
 	}
 	return l.store.View(ctx, l.open.Dataset, func(tx *store.Tx) error { return l.tellNew(ctx, tx, place, known) })
 }
 
-// tail is what a place knows that may be new: nothing, if there is nothing in it.
-func (l *Ledger) tail(ctx context.Context, place witness.Place) ([]Witness, error) {
+// tail is the place of a name, which may be new, and what it knows: nothing, if there is nothing in it.
+func (l *Ledger) tail(ctx context.Context, name string) (place witness.Place, known []Witness, err error) {
+	if place, err = witnessAt(name); err != nil {
+		return place, nil, err
+	}
 	switch tail, err := place.Tail(ctx); {
 	case errors.Is(err, witness.ErrAbsent), err == nil && len(tail) == 0:
-		return nil, nil
+		return place, nil, nil
 	case err != nil:
-		return nil, unwritten(place, err)
+		return place, nil, unwritten(place, err)
 	}
-	return l.ask(ctx, []string{place.String()})
+	known, err = l.ask(ctx, []string{place.String()})
+	return place, known, err
 }
 
 // tellNew tells a place, unless it knows what the store does not hold.

@@ -267,12 +267,8 @@ func samplingAbout(sd float64) string {
 func printExpected(w io.Writer, p *evaluate.Plan) {
 	printChoice(w, p)
 	answers, _ := p.Facts["answers"].([]evaluate.ExpectedAnswer)
+	interval, counted := report.AnswerInterval(p.Facts)
 	for _, a := range answers {
-		_, counted := p.Facts["outcome"]
-		interval := "joint"
-		if _, learns := p.Facts["learned_from"]; learns {
-			interval = "90%"
-		}
 		fmt.Fprintln(w, aboutAnswer(report.AnswerName(p.Facts, a.Name), a.StdPrivacy, a.StdSampling, a.HalfWidth, interval, counted))
 		if half := a.Range.Width() / 2; a.HalfWidth >= half {
 			remedy := "fewer answers, a larger epsilon or more persons"

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,7 +19,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/discreet-rl/discreet/dp/ledger"
-	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/internal/fault"
 	"github.com/discreet-rl/discreet/serve/curatorv1"
 )
@@ -214,9 +212,8 @@ func (r *remote) plan() *cobra.Command {
 			return err
 		}
 		fmt.Fprintf(w, "method    %s\naccounted epsilon at most %g at delta %g\n", p.GetMethod(), p.GetEpsilon(), p.GetDelta())
-		counted := slices.ContainsFunc(evaluate.Methods(), func(m evaluate.Method) bool { return m.Name == p.GetMethod() && m.NeedOutcome })
 		for _, a := range p.GetAnswers() {
-			fmt.Fprintln(w, aboutAnswer(a.GetName(), a.GetStdPrivacy(), a.GetStdSampling(), a.GetHalfWidth(), "joint", counted))
+			fmt.Fprintln(w, aboutAnswer(a.GetName(), a.GetStdPrivacy(), a.GetStdSampling(), a.GetHalfWidth(), cmp.Or(a.GetInterval(), "joint"), a.GetCountsMissing()))
 		}
 		if p.GetHalfWidth() > 0 {
 			fmt.Fprintf(w, "expected  privacy error %.3g;%s half width of the interval about %.3g, of an answer without data %.3g\n", p.GetStdPrivacy(), samplingAbout(p.GetStdSampling()), p.GetHalfWidth(), p.GetConstant())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -77,7 +78,11 @@ func (r *remote) notices() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(w, "checks    %d failed, of at most %d before asks wait\n", n.GetFailedChecks(), n.GetMostFailedChecks())
+		failed := "an unknown number, since the ledger cannot be trusted to say,"
+		if n.FailedChecks != nil {
+			failed = strconv.FormatInt(n.GetFailedChecks(), 10)
+		}
+		fmt.Fprintf(w, "checks    %s failed, of at most %d before asks wait\n", failed, n.GetMostFailedChecks())
 		for _, x := range n.GetNotices() {
 			fmt.Fprintf(w, "%s  %s  %s\n", x.GetTime().AsTime().Format(time.RFC3339), x.GetAsk(), printable(x.GetText()))
 		}

@@ -96,7 +96,8 @@ func TestFromNothingToARelease(t *testing.T) {
 	if got := run(2, "remote", "release", server, id); !strings.Contains(got, "it is waiting") {
 		t.Errorf("a release before its time: %s", got)
 	}
-	t.Setenv(tokenVariable, strings.TrimSpace(run(0, "serve", "token", "create", config, "stella")))
+	stella := strings.TrimSpace(run(0, "serve", "token", "create", config, "stella"))
+	t.Setenv(tokenVariable, stella)
 	list = run(0, "remote", "asks", server, "pbc")
 	if first, _, _ = strings.Cut(list, "\n"); !strings.Contains(first, "waiting") || !strings.Contains(first, "ann") || !strings.Contains(first, "epsilon 0.8") || strings.Count(list, "  ann  ") != 2 {
 		t.Errorf("asks: %s", list)
@@ -117,6 +118,22 @@ func TestFromNothingToARelease(t *testing.T) {
 	second := filepath.Join(dir, "second.json")
 	run(0, "remote", "release", server, id, "-o", second)
 	run(0, "verify", second)
+	// Of a ledger that is lost nobody says that no check failed.
+	t.Setenv(tokenVariable, stella)
+	if got := run(0, "remote", "notices", server, "pbc"); !strings.HasPrefix(got, "checks    0 failed, of at most 3 ") {
+		t.Errorf("notices: %s", got)
+	}
+	budget := filepath.Join(dir, "data", "budget.db")
+	for _, move := range [][2]string{{budget, budget + ".away"}, {budget + ".away", budget}} {
+		if err := os.Rename(move[0], move[1]); err != nil {
+			t.Fatal(err)
+		}
+		lost := move[0] == budget
+		if got := run(0, "remote", "notices", server, "pbc"); strings.HasPrefix(got, "checks    an unknown number") != lost || strings.Contains(got, "nothing is charged") != lost {
+			t.Errorf("lost %v: %s", lost, got)
+		}
+	}
+	t.Setenv(tokenVariable, ann)
 	if got := run(2, "remote", "nonsense", server); !strings.Contains(got, "unknown command") {
 		t.Errorf("an unknown command: %s", got)
 	}

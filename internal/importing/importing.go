@@ -12,7 +12,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/discreet-rl/discreet/config"
 	"github.com/discreet-rl/discreet/internal/atomicfile"
@@ -114,6 +113,9 @@ func Import(ctx context.Context, order Order) (m *Manifest, notices []string, er
 	}
 	defer func() { err = errors.Join(err, end()) }()
 	rows, notices, err := m.read(ctx, s, dir, order.Progress)
+	if fault := (*trajectory.InputError)(nil); order.Repair && errors.As(err, &fault) {
+		err = fmt.Errorf("%w\n--repair keeps episodes whose values cannot be used; whose a row is, and which rows are an episode, no rule can say: mend the raw data", err)
+	}
 	if err == nil {
 		err = m.stood(ctx, s)
 	}
@@ -139,7 +141,7 @@ func (o *Order) files() []string {
 func (m *Manifest) read(ctx context.Context, s *spec.Spec, dir string, progress scan.Progress) (*file.Spill, []string, error) {
 	o := s.Reading
 	o.Progress = progress
-	columns, fault := schemaColumns(ctx, s)
+	columns, fault := scan.Columns(ctx, s, nil)
 	o.Observations = s.ImportColumns(columns)
 	in, err := file.Open(ctx, s.Paths, s.Format, o)
 	if err != nil {
@@ -177,23 +179,6 @@ func unusable(r trajectory.Repaired) *Unusable {
 		u.First = append(u.First, e.Error())
 	}
 	return u
-}
-
-// schemaColumns are the observations that data have by the names of the schema, or by those
-// that the configuration maps to them. Names come from the header. An error is of the first
-// episode; whoever reads all of the data has more to tell.
-func schemaColumns(ctx context.Context, s *spec.Spec) ([]string, error) {
-	o := s.Reading
-	o.Observations, o.Whole, o.Alone = nil, nil, true
-	in, err := file.Open(ctx, s.Paths, s.Format, o)
-	if err != nil {
-		return nil, err
-	}
-	e, err := in.Next()
-	if err != nil {
-		return nil, err
-	}
-	return slices.Clone(e.Columns), in.Close()
 }
 
 // stood says whether the inputs are those whose contents the manifest states, before a table of

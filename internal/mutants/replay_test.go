@@ -10,6 +10,8 @@ func replayMutants() []mutant {
 			"run := func(ctx context.Context, src *noise.Source) (*Release, error) { r, err := prepared(ctx, src); if err == nil { " + body + " }; return r, err }"}}
 	}
 	return []mutant{
+		{name: "reader: an id that Parquet cuts is no fault", in: "rl/trajectory/internal/parquetfile", by: "rl/trajectory/file", run: "ALongId",
+			edits: edits{{"if len(key) > table.MaxKey {", "if key = key[:min(len(key), table.MaxKey)]; false {"}}},
 		{name: "replay: halved noise", in: "internal/dp/mechanism", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"sigma: math.Nextafter(sd/step, math.Inf(1))", "sigma: math.Nextafter(sd/step/2, math.Inf(1))"}}},
 		{name: "replay: clip 5% too long", in: "internal/dp/mechanism", by: "internal/evaluate/replay", run: "Pairs",

@@ -69,6 +69,8 @@ func serveMutants() []mutant {
 			edits: edits{{", CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}", "}"}}},
 		{name: "serve: mail goes on without TLS", in: "serve/internal/notify", run: "ThatIsWrong",
 			edits: edits{{"	if m.Security == StartTLS {", "	if ok, _ := c.Extension(\"STARTTLS\"); ok && m.Security == StartTLS {"}}},
+		{name: "serve: failed checks of a lost ledger are told", in: "serve", run: "ALossIsToldEverywhere",
+			edits: edits{{"err == nil && shown(problem) == nil", "err == nil"}}},
 		{name: "serve: a half-written backup is kept", in: "serve", run: "BacksItselfUp",
 			edits: edits{{"	if err := b.sweep(); err != nil {\n		return err\n	}\n", ""}}},
 	}

@@ -83,7 +83,7 @@ type Runs interface {
 	AppendUUID(key [16]byte, rows int)
 }
 
-// ReadKeys delivers the next n rows as keys, run by run. The file must have that
+// ReadKeys delivers the next n rows as keys, run by run; of one of more than 4096 bytes the first 4097. The file must have that
 // many rows to come.
 func (c *Column) ReadKeys(dst Runs, n int) (err error) {
 	defer rescue(c.field.name, &err)

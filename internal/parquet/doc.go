@@ -34,8 +34,8 @@
 //   - its rows, or the values of the columns that are read, are more than
 //     2^22 + 32 n, where a list counts by the length that is wanted of it;
 //   - the pages and dictionaries that are held at a time take more than
-//     2^26 + 64 n bytes, or all ids that are delivered do, or one of them is
-//     longer than 4096 bytes, or a list than 2^20 values (both ErrColumn);
+//     2^26 + 64 n bytes, or all ids that are delivered do, or a list is longer
+//     than 2^20 values (ErrColumn);
 //   - a page header is longer than 64 KiB, says less or more than there is, or
 //     claims that a page expands by more than its compression can (22 for Snappy,
 //     255 for LZ4, 1032 for gzip, 32768 for Zstandard);

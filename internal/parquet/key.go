@@ -165,9 +165,7 @@ func (c *Column) key(dst Runs, b []byte, n int) error {
 			return err
 		}
 	}
-	if len(b) > maxKey {
-		return errLongKey
-	}
+	b = b[:min(len(b), maxKey+1)]
 	if c.file.text.Add(int64(len(b))) > c.file.mostBytes() {
 		return errTooMuchText
 	}

@@ -21,7 +21,6 @@ var (
 		"write it with smaller pages and row groups, or without compression", ErrFormat)
 	errTooMuchText = refuse("its ids take more memory than the limit for a file of this size (64 MiB, and 64 bytes a byte)",
 		"write shorter ids, or the file without compression and dictionaries", ErrFormat)
-	errLongKey  = refuse("holds an id of more than 4096 bytes, the limit", "write shorter ids", ErrColumn)
 	errLongList = refuse("holds a list of more than 1048576 values, the limit", "write one flat column a number, or shorter lists", ErrColumn)
 	errColumns  = refuse("has more columns, row groups and names of columns than the limit (1048576 in all)",
 		"write fewer columns, or fewer and larger row groups", ErrFormat)

@@ -33,7 +33,6 @@ func TestLimitsAreNamed(t *testing.T) {
 	}{
 		"an id of 200 MB in 8 kB": {key(200_000_000).file(), "obs_x: its pages take more memory than the limit for a file of this size (64 MiB, and 64 bytes a byte); " +
 			"write it with smaller pages and row groups, or without compression"},
-		"an id of 40 MB": {key(40_000_000).file(), "obs_x: holds an id of more than 4096 bytes, the limit; write shorter ids"},
 		"50 million rows": {runs.file(), "claims more rows or values than the limit for a file of this size (4194304, and 32 a byte); " +
 			"it may be damaged; if not, write it without compression and dictionaries"},
 		"a million columns": {seal([]byte("PAR1"), manyColumns(1<<20+1<<16)), "has more columns, row groups and names of columns than the limit (1048576 in all); " +
@@ -50,6 +49,19 @@ func TestLimitsAreNamed(t *testing.T) {
 				t.Errorf("asked for %d bytes", n)
 			}
 		})
+	}
+}
+
+// Of an id of any length the beginning is delivered, which tells that it is too long.
+func TestALongIDIsCut(t *testing.T) {
+	for _, n := range []int{4096, 4097, 40_000_000} {
+		body := sized(bytes.Repeat([]byte("x"), n)...)
+		c := craft{rows: 1, kind: format.ByteArray, codec: format.Zstd, pages: []craftPage{data(1, plainEncoding, codecs.zstd(body)).with(
+			func(h *format.PageHeader) { h.UncompressedPageSize = int32(len(body)) })}}
+		all, err := readAll(c.file(), 1024)
+		if err != nil || len(all.keys["obs_x"]) != 1 || all.keys["obs_x"][0] != strings.Repeat("x", min(n, 4097)) {
+			t.Errorf("of %d bytes %d are delivered, %v", n, len(strings.Join(all.keys["obs_x"], "")), err)
+		}
 	}
 }
 

@@ -122,6 +122,16 @@ func AnswerName(public map[string]any, name string) string {
 	return first + " - " + named(action, namesIn(public, "action_names"))
 }
 
+// AnswerInterval is what a plan forecasts of each of several answers: a joint interval, or one of that
+// confidence alone, and whether it counts what is missing.
+func AnswerInterval(public map[string]any) (interval string, counted bool) {
+	interval = "joint"
+	if public["learned_from"] != nil {
+		interval = "90%"
+	}
+	return interval, public["outcome"] != nil
+}
+
 // Notes are the notes of a release, which name its answers as [AnswerName] does.
 func Notes(r *evaluate.Release) []string {
 	out := slices.Clone(r.Notes)

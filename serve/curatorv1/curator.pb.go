@@ -668,10 +668,14 @@ func (x *PlanResponse) GetAnswers() []*PlannedAnswer {
 type PlannedAnswer struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	Name  string                 `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// half_width of the joint interval, without missing mass.
-	HalfWidth     float64 `protobuf:"fixed64,2,opt,name=half_width,json=halfWidth,proto3" json:"half_width,omitempty"`
-	StdPrivacy    float64 `protobuf:"fixed64,3,opt,name=std_privacy,json=stdPrivacy,proto3" json:"std_privacy,omitempty"`
-	StdSampling   float64 `protobuf:"fixed64,4,opt,name=std_sampling,json=stdSampling,proto3" json:"std_sampling,omitempty"`
+	// half_width of the interval; 0 where it is not forecast.
+	HalfWidth   float64 `protobuf:"fixed64,2,opt,name=half_width,json=halfWidth,proto3" json:"half_width,omitempty"`
+	StdPrivacy  float64 `protobuf:"fixed64,3,opt,name=std_privacy,json=stdPrivacy,proto3" json:"std_privacy,omitempty"`
+	StdSampling float64 `protobuf:"fixed64,4,opt,name=std_sampling,json=stdSampling,proto3" json:"std_sampling,omitempty"`
+	// interval is joint, or the confidence of one of this answer alone, such as 90%.
+	Interval string `protobuf:"bytes,5,opt,name=interval,proto3" json:"interval,omitempty"`
+	// counts_missing says that half_width allows for what is missing.
+	CountsMissing bool `protobuf:"varint,6,opt,name=counts_missing,json=countsMissing,proto3" json:"counts_missing,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -732,6 +736,20 @@ func (x *PlannedAnswer) GetStdSampling() float64 {
 		return x.StdSampling
 	}
 	return 0
+}
+
+func (x *PlannedAnswer) GetInterval() string {
+	if x != nil {
+		return x.Interval
+	}
+	return ""
+}
+
+func (x *PlannedAnswer) GetCountsMissing() bool {
+	if x != nil {
+		return x.CountsMissing
+	}
+	return false
 }
 
 type AskRequest struct {
@@ -2159,9 +2177,9 @@ type ListNoticesResponse struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Notices       []*Notice              `protobuf:"bytes,1,rep,name=notices,proto3" json:"notices,omitempty"`
 	NextPageToken string                 `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
-	// failed_checks that count, and most_failed_checks before asks are refused.
-	FailedChecks     int64 `protobuf:"varint,3,opt,name=failed_checks,json=failedChecks,proto3" json:"failed_checks,omitempty"`
-	MostFailedChecks int64 `protobuf:"varint,4,opt,name=most_failed_checks,json=mostFailedChecks,proto3" json:"most_failed_checks,omitempty"`
+	// failed_checks that count, absent where the ledger cannot be trusted to say, and most_failed_checks before asks are refused.
+	FailedChecks     *int64 `protobuf:"varint,3,opt,name=failed_checks,json=failedChecks,proto3,oneof" json:"failed_checks,omitempty"`
+	MostFailedChecks int64  `protobuf:"varint,4,opt,name=most_failed_checks,json=mostFailedChecks,proto3" json:"most_failed_checks,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
 }
@@ -2211,8 +2229,8 @@ func (x *ListNoticesResponse) GetNextPageToken() string {
 }
 
 func (x *ListNoticesResponse) GetFailedChecks() int64 {
-	if x != nil {
-		return x.FailedChecks
+	if x != nil && x.FailedChecks != nil {
+		return *x.FailedChecks
 	}
 	return 0
 }
@@ -2574,14 +2592,16 @@ const file_discreet_curator_v1_curator_proto_rawDesc = "" +
 	"\x0eneeds_approval\x18\v \x01(\bR\rneedsApproval\x12\x14\n" +
 	"\x05notes\x18\f \x03(\tR\x05notes\x12\x12\n" +
 	"\x04rmse\x18\r \x01(\x01R\x04rmse\x12<\n" +
-	"\aanswers\x18\x0e \x03(\v2\".discreet.curator.v1.PlannedAnswerR\aanswers\"\x86\x01\n" +
+	"\aanswers\x18\x0e \x03(\v2\".discreet.curator.v1.PlannedAnswerR\aanswers\"\xc9\x01\n" +
 	"\rPlannedAnswer\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1d\n" +
 	"\n" +
 	"half_width\x18\x02 \x01(\x01R\thalfWidth\x12\x1f\n" +
 	"\vstd_privacy\x18\x03 \x01(\x01R\n" +
 	"stdPrivacy\x12!\n" +
-	"\fstd_sampling\x18\x04 \x01(\x01R\vstdSampling\"n\n" +
+	"\fstd_sampling\x18\x04 \x01(\x01R\vstdSampling\x12\x1a\n" +
+	"\binterval\x18\x05 \x01(\tR\binterval\x12%\n" +
+	"\x0ecounts_missing\x18\x06 \x01(\bR\rcountsMissing\"n\n" +
 	"\n" +
 	"AskRequest\x12\x18\n" +
 	"\adataset\x18\x01 \x01(\tR\adataset\x12\x1a\n" +
@@ -2667,12 +2687,13 @@ const file_discreet_curator_v1_curator_proto_rawDesc = "" +
 	"\adataset\x18\x01 \x01(\tR\adataset\x12\x1b\n" +
 	"\tpage_size\x18\x02 \x01(\x05R\bpageSize\x12\x1d\n" +
 	"\n" +
-	"page_token\x18\x03 \x01(\tR\tpageToken\"\xc7\x01\n" +
+	"page_token\x18\x03 \x01(\tR\tpageToken\"\xde\x01\n" +
 	"\x13ListNoticesResponse\x125\n" +
 	"\anotices\x18\x01 \x03(\v2\x1b.discreet.curator.v1.NoticeR\anotices\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12#\n" +
-	"\rfailed_checks\x18\x03 \x01(\x03R\ffailedChecks\x12,\n" +
-	"\x12most_failed_checks\x18\x04 \x01(\x03R\x10mostFailedChecks\".\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\x12(\n" +
+	"\rfailed_checks\x18\x03 \x01(\x03H\x00R\ffailedChecks\x88\x01\x01\x12,\n" +
+	"\x12most_failed_checks\x18\x04 \x01(\x03R\x10mostFailedChecksB\x10\n" +
+	"\x0e_failed_checks\".\n" +
 	"\x12ClearChecksRequest\x12\x18\n" +
 	"\adataset\x18\x01 \x01(\tR\adataset\"/\n" +
 	"\x13ClearChecksResponse\x12\x18\n" +
@@ -2857,6 +2878,7 @@ func file_discreet_curator_v1_curator_proto_init() {
 	if File_discreet_curator_v1_curator_proto != nil {
 		return
 	}
+	file_discreet_curator_v1_curator_proto_msgTypes[36].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{

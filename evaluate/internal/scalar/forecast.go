@@ -65,12 +65,7 @@ func (b Bounds) Foresee(law []Atom, scatter float64) (half float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		square, mean := 0.0, 0.0
-		for _, a := range law {
-			kept := min(a.Weight, cap)
-			square += a.Share * kept * kept
-			mean += a.Share * kept
-		}
+		mean, square := cutAt(cap, law)
 		noisy := mechanism.NoisyPair{Count: persons, SD: m.SD()}
 		if k == 0 && b.Uncut != nil {
 			half = min(half, b.bareHalf(noisy, scatter*square, cap))

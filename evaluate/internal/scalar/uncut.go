@@ -79,6 +79,16 @@ func (b Bounds) Bare() bool { return b.Uncut != nil && b.Noise.Clip == 0 }
 // Atom is a weight and the share of persons who have it.
 type Atom struct{ Weight, Share float64 }
 
+// cutAt are the mean weight of a law, cut at a cap, and the mean square.
+func cutAt(cap float64, law []Atom) (mean, square float64) {
+	for _, a := range law {
+		kept := min(a.Weight, cap)
+		mean += a.Share * kept
+		square += a.Share * kept * kept
+	}
+	return mean, square
+}
+
 // ExpectedGuarded is half the width, in shares of the range, that is expected with the
 // guard at the cap that suits best, for weights of a law with mean 1.
 func (b Bounds) ExpectedGuarded(law []Atom) (float64, error) {
@@ -89,12 +99,7 @@ func (b Bounds) ExpectedGuarded(law []Atom) (float64, error) {
 		if err != nil {
 			return 0, err
 		}
-		square, mean := 0.0, 0.0
-		for _, a := range law {
-			kept := min(a.Weight, cap)
-			square += a.Share * kept * kept
-			mean += a.Share * kept
-		}
+		mean, square := cutAt(cap, law)
 		half := b.half(math.Sqrt(square/persons)/2, m.SD().Sum/persons)
 		best = min(best, math.Hypot(half, b.unseen()/persons)+max(1-mean, 0)/2)
 	}

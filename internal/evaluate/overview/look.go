@@ -119,6 +119,9 @@ func (w *Watch) Report() (r *Report, err error) {
 func bounded(parts *[][]float64, public, holding *evaluate.Range) Bounded {
 	x := slices.Concat(*parts...)
 	*parts = nil
+	if public != nil {
+		public = &evaluate.Range{Min: public.Min + 0, Max: public.Max + 0} // no zero has a sign
+	}
 	return Bounded{Range: public, Outside: outside(x, holding), Spread: spread(x)}
 }
 

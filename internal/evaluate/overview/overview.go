@@ -155,15 +155,16 @@ func Look(d *trajectory.Dataset, f Facts) (*Report, error) {
 	return w.Report()
 }
 
-// spread sorts x in place.
+// spread sorts x in place, and takes the sign from zeros.
 func spread(x []float64) Spread {
 	if len(x) == 0 {
 		return Spread{}
 	}
 	slices.Sort(x)
 	sum := 0.0
-	for _, v := range x {
-		sum += v
+	for i := range x {
+		x[i] += 0
+		sum += x[i]
 	}
 	return Spread{Min: x[0], Median: (x[(len(x)-1)/2] + x[len(x)/2]) / 2, Mean: sum / float64(len(x)), Max: x[len(x)-1], Bins: bins(x)}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
+	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
 // logColumns are those of the logs below, in order.
@@ -301,6 +302,58 @@ func TestIdsThatHideCharactersAreRefused(t *testing.T) {
 		_, _, err := file.Read(context.Background(), []string{path}, "", trajectory.Options{Multiline: true})
 		if want := path + ":2: unit_id: holds a character that cannot be seen; write ids without"; c.unseen != (err != nil) || err != nil && !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%q: %v", c.id, err)
+		}
+	}
+}
+
+// An id that is too long is a fault of its own episode in every format: whoever repairs leaves that one out, and
+// reads all others as they are.
+func TestALongIdIsAFaultOfItsEpisode(t *testing.T) {
+	lengths := []int{3, 1100, 2} // of the episodes, one of which is more than a batch of rows
+	for name, format := range map[string]string{"log.csv": "csv", "log.ndjson": "ndjson", "log.parquet": "parquet", "trees": "minari", "arrows": "minari-arrow"} {
+		for _, column := range []string{"unit_id", "episode_id"} {
+			for _, n := range []int{table.MaxKey, table.MaxKey + 1, 6000} {
+				var b trajectory.Builder
+				for i, steps := range lengths {
+					e := trajectory.Episode{Person: i, Columns: []string{"obs_state"}, Terminated: true, Final: []float64{9}}
+					for k := range steps {
+						e.Obs, e.Action, e.Reward = append(e.Obs, float64(k)), append(e.Action, int32(k%2)), append(e.Reward, float64(100*i+k%7))
+					}
+					b.Add(&e)
+				}
+				d := b.Dataset()
+				d.PersonID, d.EpisodeID = []string{"a", "b", "c"}, []string{"e0", "e1", "e2"}
+				if long := strings.Repeat("x", n); column == "unit_id" {
+					d.PersonID[1] = long
+				} else {
+					d.EpisodeID[1] = long
+				}
+				path := filepath.Join(t.TempDir(), name)
+				if err := file.Write(path, format, d); err != nil {
+					t.Fatal(err)
+				}
+				o := trajectory.Options{Unit: trajectory.UnitPerson, Observations: []string{"obs_state"}}
+				_, _, err := file.Read(t.Context(), []string{path}, strings.TrimSuffix(format, "-arrow"), o)
+				if n <= table.MaxKey {
+					if err != nil {
+						t.Errorf("%s, %s of %d bytes: %v", format, column, n, err)
+					}
+					continue
+				}
+				if err == nil || !errors.Is(err, trajectory.ErrValue) || !strings.HasSuffix(err.Error(), column+": is longer than 4096 bytes; write shorter ids") {
+					t.Errorf("%s, %s of %d bytes: %.300v", format, column, n, err)
+				}
+				o.Repair = true
+				got, _, err := file.Read(t.Context(), []string{path}, strings.TrimSuffix(format, "-arrow"), o)
+				if err != nil {
+					t.Errorf("%s, %s of %d bytes, repaired: %.300v", format, column, n, err)
+					continue
+				}
+				want := slices.Concat(d.Reward[:lengths[0]], d.Reward[lengths[0]+lengths[1]:])
+				if got.Persons() != 3 || got.Episodes() != 2 || !slices.Equal(got.Reward, want) {
+					t.Errorf("%s, %s of %d bytes: %d persons, %d episodes, rewards %v; want %v", format, column, n, got.Persons(), got.Episodes(), got.Reward, want)
+				}
+			}
 		}
 	}
 }

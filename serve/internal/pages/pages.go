@@ -107,10 +107,11 @@ type OneAsk struct {
 // Notices are the steward's.
 type Notices struct {
 	Frame
-	Name         string
-	Failed, Most int64
-	Notices      []Notice
-	Next         string
+	Name    string
+	Failed  *int64 // nil where the ledger cannot say
+	Most    int64
+	Notices []Notice
+	Next    string
 }
 
 // Notice is one of them.

@@ -54,6 +54,20 @@ func TestHostileTextStaysText(t *testing.T) {
 	}
 }
 
+// A number of failed checks is told where it is known, and none where it is not.
+func TestFailedChecksAreToldWhereTheyAreKnown(t *testing.T) {
+	for failed, want := range map[int64]string{-1: "<p>How many checks failed is not known", 0: "<p>0 failed checks of at most 3; ", 2: "<p>2 failed checks of at most 3; "} {
+		v := pages.Notices{Most: 3}
+		if failed >= 0 {
+			v.Failed = &failed
+		}
+		var b bytes.Buffer
+		if err := pages.Write(&b, v); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%d: %v, want %s in\n%s", failed, err, want, &b)
+		}
+	}
+}
+
 // The plot is well-formed, and its curve falls where half widths fall.
 func TestPlotIsWellFormed(t *testing.T) {
 	svg := string(pages.Curve{Points: []pages.Point{{.1, 3}, {1, 2}, {10, 1}}, Sampling: .5, Constant: 4, At: 1}.Plot())

@@ -2,14 +2,12 @@ package arrowfile
 
 import (
 	"bufio"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"slices"
 
 	"github.com/discreet-rl/discreet/internal/source"
 	"github.com/discreet-rl/discreet/rl/trajectory"
@@ -154,7 +152,7 @@ func (t *reader) read(b *table.Batch) (err error) {
 			t.numbers(&b.Blocks[p.Block], p, n)
 		}
 	}
-	slices.SortStableFunc(b.Faults, func(x, y table.Fault) int { return cmp.Compare(x.Row, y.Row) })
+	b.SortFaults()
 	for i := range n {
 		b.Row[i] = t.row + i + 1
 	}
@@ -197,7 +195,7 @@ func (t *reader) keys(b *table.Batch, p table.Pick, n int) {
 		if len(t.key) > table.MaxKey {
 			t.key = t.key[:table.MaxKey]
 			b.Rows = i
-			b.Fail(&trajectory.InputError{File: t.name, Row: t.row + i + 1, Column: c.name, What: "is longer than 4096 bytes", Remedy: "write shorter ids", Kind: trajectory.ErrValue})
+			b.Fail(table.LongKey(t.name, t.row+i+1, c.name))
 		}
 		runs.Append(t.key, 1)
 	}

@@ -200,7 +200,7 @@ func (t *reader) other(b *table.Batch, pick *table.Pick, start int, nextKey *int
 		}
 		if err == nil && len(k.text) > table.MaxKey {
 			k.text = k.text[:table.MaxKey]
-			b.Fail(t.fault(t.fields[pick.Field].Name, "is longer than 4096 bytes", "write shorter ids", trajectory.ErrValue))
+			b.Fail(table.LongKey(t.name, t.scan.line, t.fields[pick.Field].Name))
 		}
 		return next, lines, err
 	}

@@ -3,7 +3,6 @@ package csvfile
 import (
 	"bufio"
 	"bytes"
-	"errors"
 	"io"
 	"strconv"
 
@@ -34,7 +33,10 @@ func WriteEach(w io.Writer, form table.Form, each func(put func(d *trajectory.Da
 		}
 		return x.rows(b)
 	})
-	return errors.Join(err, b.Flush())
+	if err != nil {
+		return err // which the buffer would repeat
+	}
+	return b.Flush()
 }
 
 // rows writes the rows of the dataset at hand.

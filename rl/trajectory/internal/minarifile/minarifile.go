@@ -66,7 +66,8 @@ type reader struct {
 
 	part   int // number of episodes loaded so far
 	ids    ids
-	named  ids // which ids the first episode has
+	idFile string // which says them
+	named  ids    // which ids the first episode has
 	leaves []leaf
 	first  []leaf // of the first episode, without values
 	rows   int    // of this episode, the last observation included
@@ -84,7 +85,8 @@ func (r *reader) load() error {
 	dir := filepath.Join(r.d.data, strconv.Itoa(r.d.parts[r.part]))
 	r.part++
 	r.ids = ids{}
-	if err := r.identify(filepath.Join(dir, "metadata.json")); err != nil {
+	r.idFile = filepath.Join(dir, "metadata.json")
+	if err := r.identify(r.idFile); err != nil {
 		return err
 	}
 	file := filepath.Join(dir, r.d.file)
@@ -117,8 +119,6 @@ func (r *reader) identify(file string) error {
 		here, earlier *string
 	}{{"unit_id", r.ids.Unit, r.named.Unit}, {"episode_id", r.ids.Episode, r.named.Episode}} {
 		switch {
-		case c.here != nil && len(*c.here) > table.MaxKey:
-			return &trajectory.InputError{File: file, Column: c.name, What: "is longer than 4096 bytes", Remedy: "write shorter ids", Kind: trajectory.ErrValue}
 		case c.here == nil && c.earlier != nil:
 			return &trajectory.InputError{File: file, Column: c.name, What: "this episode has none, and the episodes before it have one", Remedy: "give every episode one, or none", Kind: trajectory.ErrColumn}
 		case c.here != nil && c.earlier == nil:
@@ -287,6 +287,7 @@ func (r *reader) Read(b *table.Batch) error {
 	for _, p := range r.picks {
 		r.deliver(b, p, n)
 	}
+	b.SortFaults()
 	for i := range n {
 		b.Row[i] = r.row + i + 1
 	}
@@ -301,7 +302,15 @@ func (r *reader) Read(b *table.Batch) error {
 func (r *reader) deliver(b *table.Batch, p table.Pick, n int) {
 	c := &r.columns[p.Field]
 	if p.Kind == table.Key {
-		b.Keys[p.Block].Append(r.id(c.role), n)
+		id := r.id(c.role)
+		if len(id) > table.MaxKey {
+			id = id[:table.MaxKey]
+			if r.at == 0 { // told once an episode
+				b.Rows = 0
+				b.Fail(table.LongKey(r.idFile, 0, c.name))
+			}
+		}
+		b.Keys[p.Block].Append(id, n)
 		return
 	}
 	block := &b.Blocks[p.Block]

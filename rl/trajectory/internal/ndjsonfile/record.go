@@ -252,10 +252,10 @@ func (t *reader) value(b *table.Batch, i int, line []byte, p int) (int, error) {
 			if fault == nil {
 				return 0, err
 			}
-			// Ids, lists where others have numbers, and lists of another length are a
+			// What is no id, lists where others have numbers, and lists of another length are a
 			// matter of form: which of two rows is right is not to be told from one.
 			number := (f.picks[k].List > 0 || value[0] != '[') && errors.Is(err, errNotNumber)
-			if number || errors.Is(err, errNotFinite) || f.picks[k].Word {
+			if number || errors.Is(err, errNotFinite) || errors.Is(err, errLongKey) || f.picks[k].Word {
 				b.Fail(fault)
 			} else {
 				b.FailForm(fault)
@@ -279,10 +279,10 @@ func (t *reader) deliver(b *table.Batch, p *pick, value []byte) error {
 			return nil
 		}
 		key, err := keyText(value)
+		t.keys[p.key].text = key[:min(len(key), table.MaxKey)]
 		if len(key) > table.MaxKey {
 			return errLongKey
 		}
-		t.keys[p.key].text = key
 		return err
 	case p.Kind == table.Presence:
 		place(b, p)[0] = 1

@@ -76,7 +76,31 @@ type reader struct {
 	picks   []table.Pick
 	columns []*parquet.Column // of picks
 	row     int64             // rows read
+	keys    keys
 	failed  error
+}
+
+// keys takes the keys of a field into a batch, of one that is too long its beginning.
+type keys struct {
+	*table.Runs
+	t     *reader
+	field int
+	batch *table.Batch
+	rows  int // of texts
+}
+
+// Append implements [parquet.Runs].
+func (k *keys) Append(key []byte, n int) {
+	if len(key) > table.MaxKey {
+		key = key[:table.MaxKey]
+		column := k.t.file.Fields()[k.field].Name
+		for i := range n {
+			k.batch.Rows = k.rows + i
+			k.batch.Fail(table.LongKey(k.t.name, int(k.t.row)+k.batch.Rows+1, column))
+		}
+	}
+	k.Runs.Append(key, n)
+	k.rows += n
 }
 
 func newTable(r io.ReaderAt, size int64, name string) (*reader, error) {
@@ -166,7 +190,8 @@ func (t *reader) read(b *table.Batch) error {
 	for i, p := range t.picks {
 		var err error
 		if p.Kind == table.Key {
-			err = t.columns[i].ReadKeys(&b.Keys[p.Block], n)
+			t.keys = keys{Runs: &b.Keys[p.Block], t: t, field: p.Field, batch: b}
+			err = t.columns[i].ReadKeys(&t.keys, n)
 		} else {
 			block := &b.Blocks[p.Block]
 			err = t.columns[i].Read(block.Values[p.Offset:], block.Width, n)
@@ -178,6 +203,7 @@ func (t *reader) read(b *table.Batch) error {
 			return parquetfault.Error(t.name, err)
 		}
 	}
+	b.SortFaults()
 	for i := range n {
 		b.Row[i] = int(t.row) + i + 1
 	}

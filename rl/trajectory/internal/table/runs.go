@@ -5,11 +5,18 @@ import (
 	"encoding/binary"
 	"sort"
 	"strconv"
+
+	"github.com/discreet-rl/discreet/rl/trajectory"
 )
 
 // MaxKey bounds, in bytes, the text of a key. A longer one is a fault of its row, and
 // a format delivers no more of it than this.
 const MaxKey = 4096
+
+// LongKey is that fault.
+func LongKey(file string, row int, column string) *trajectory.InputError {
+	return &trajectory.InputError{File: file, Row: row, Column: column, What: "is longer than 4096 bytes", Remedy: "write shorter ids", Kind: trajectory.ErrValue}
+}
 
 // Runs holds a column of keys as runs of equal neighbours: the keys of an
 // episode repeat from row to row. The runs of n rows are those from 0 on, up to

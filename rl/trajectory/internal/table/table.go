@@ -1,6 +1,7 @@
 package table
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"math"
@@ -197,6 +198,11 @@ type lack struct {
 // Fail notes a fault of the row that is being added.
 func (b *Batch) Fail(err *trajectory.InputError) {
 	b.Faults = append(b.Faults, Fault{b.Rows, *err, false})
+}
+
+// SortFaults puts faults that were noted by column in the order of their rows.
+func (b *Batch) SortFaults() {
+	slices.SortStableFunc(b.Faults, func(x, y Fault) int { return cmp.Compare(x.Row, y.Row) })
 }
 
 // FailForm notes a fault of the row that is being added that is a matter of form.
