@@ -201,6 +201,12 @@ func (p Public) sharing(answers, parts int) Public {
 	return p
 }
 
+// undesigned is a copy of which no design is known.
+func (p Public) undesigned() Public {
+	p.Design = nil
+	return p
+}
+
 // judging is a copy for so many persons who judge several policies, each limit by itself.
 func (p Public) judging(t *Targets, persons int64) Public {
 	p = p.clone()

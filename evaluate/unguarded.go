@@ -213,8 +213,9 @@ func (m DPIS) narrowerContrast(method string, p Public, of vouched, pure, other 
 	if err != nil || !(mine < theirs && near < their) || !p.Design.Varies {
 		return mine < theirs && near < their, err
 	}
-	p.Design, of.weights = nil, weightBound{largest: math.Inf(1), square: math.Inf(1)}
-	plain, err := m.answersFor(method, p, of)
+	recorded := of
+	recorded.weights = weightBound{largest: math.Inf(1), square: math.Inf(1)}
+	plain, err := m.answersFor(method, p.undesigned(), recorded)
 	if err != nil {
 		return false, err
 	}

@@ -92,7 +92,7 @@ func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency, upper bool
 	if err != nil {
 		return nil, err
 	}
-	p.shape = triangle{height: 1, product: 2, rest: 0.5, count: p.shape.count}
+	p.shape = triangle{height: 1, product: 2, rest: 1, count: p.shape.count}
 	dim := len(p.total.sum)
 	switch {
 	case upper:
