@@ -69,11 +69,9 @@ func spanOf(anchor float64) Span {
 
 // roundOf pays for sums with a small part of the budget.
 func (b Bounds) roundOf(multiplier float64, x, z Numbers, src *noise.Source) (mechanism.NoisyPair, error) {
-	m, err := mechanism.NewPair(b.Caps.At(0).Max, multiplier, b.Public.Adjacency, b.Public.Noise)
-	if err != nil {
-		return mechanism.NoisyPair{}, err
-	}
-	return added(m, x, z, src)
+	return added(func() (*mechanism.Pair, error) {
+		return mechanism.NewPair(b.Caps.At(0).Max, multiplier, b.Public.Adjacency, b.Public.Noise)
+	}, x, z, src)
 }
 
 // gains tells whether the interval is expected to be narrower at the anchor than at the middle:

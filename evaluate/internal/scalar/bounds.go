@@ -180,7 +180,7 @@ func (b Bounds) Run(x, z Numbers, src *noise.Source) (*Estimate, error) {
 	var chosen *float64
 	if b.Noise.Clip != 0 {
 		c := clipper{multiplier: b.Noise.Clip, adjacency: b.Public.Adjacency, kind: b.Public.Noise, persons: b.Public.Persons}
-		counts, sd, err := c.count(weights(x, z), b.Caps, src)
+		counts, sd, err := c.count(func(x, z float64) float64 { return x + z }, x, z, b.Caps, src)
 		if err != nil {
 			return nil, err
 		}
@@ -200,11 +200,7 @@ func (b Bounds) Run(x, z Numbers, src *noise.Source) (*Estimate, error) {
 			return nil, err
 		}
 	}
-	m, err := b.pair(cap)
-	if err != nil {
-		return nil, err
-	}
-	noisy, err := added(m, x, z, src)
+	noisy, err := added(func() (*mechanism.Pair, error) { return b.pair(cap) }, x, z, src)
 	if err != nil {
 		return nil, err
 	}
