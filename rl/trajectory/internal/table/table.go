@@ -303,7 +303,7 @@ func (b *Batch) Reset() {
 	b.Rows, b.Faults = 0, b.Faults[:0]
 	clear(b.lacks)
 	for i := range b.Blocks {
-		b.Blocks[i].Known = Bounds{}
+		b.Blocks[i].Known.columns = 0
 	}
 	for i := range b.Keys {
 		b.Keys[i].reset()
