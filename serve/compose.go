@@ -214,7 +214,7 @@ func (s *Service) public(d *dataset, text string) string {
 			text = strings.ReplaceAll(text, dir+string(filepath.Separator), "")
 		}
 	}
-	return hashDir.ReplaceAllString(text, "")
+	return hashDir().ReplaceAllString(text, "")
 }
 
-var hashDir = regexp.MustCompile(`[0-9a-f]{64}/`)
+var hashDir = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[0-9a-f]{64}/`) })

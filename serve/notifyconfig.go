@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/discreet-rl/discreet/serve/internal/notify"
 )
@@ -44,7 +45,9 @@ type Notify struct {
 }
 
 // mailForm is an address without a name, comments or quotes.
-var mailForm = regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$`)
+var mailForm = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^[A-Za-z0-9.!#$%&'*+/=?^_{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*$`)
+})
 
 func (c Config) validateNotify() error {
 	n := c.Notify
@@ -83,7 +86,7 @@ func (c Config) validateNotify() error {
 	default:
 		say("mail.tls is %q; want starttls, implicit or none", m.TLS)
 	}
-	if !mailForm.MatchString(m.From) {
+	if !mailForm().MatchString(m.From) {
 		say("mail.from is %q; want an address alone, such as discreet@example.org", m.From)
 	}
 	if (m.User == "") != (m.Password == "") {
@@ -96,7 +99,7 @@ func (c Config) validateNotify() error {
 		say("mail.to is missing; write a steward and their address, such as {stella: stella@example.org}")
 	}
 	for _, person := range slices.Sorted(maps.Keys(m.To)) {
-		if !mailForm.MatchString(m.To[person]) {
+		if !mailForm().MatchString(m.To[person]) {
 			say("mail.to.%s is %q; want an address alone, such as stella@example.org", person, m.To[person])
 		}
 		if len(c.stewarded(person)) == 0 {

@@ -176,7 +176,7 @@ func (t *talk) shape() {
 	}
 	t.say("Steps count 0: 0, 1, 2, ...; 1: 1, 2, 3, ...; ordered: by increasing numbers such as days; date: by dates or times.")
 	kind, form := "0", ""
-	if step.Type == "text" || step.Type == "date" || timely.MatchString(step.Name) && step.Type != "integer" {
+	if step.Type == "text" || step.Type == "date" || timely().MatchString(step.Name) && step.Type != "integer" {
 		kind = "date"
 	}
 	kind, ok := t.ask("How does "+scalar(step.Name)+" count?", kind, oneOf("0", "1", "ordered", "date"))

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/discreet-rl/discreet/internal/yamlfile"
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
@@ -154,7 +155,7 @@ func (d *draft) words() []string {
 	var out []string
 	for _, c := range d.columns {
 		known := c.Canonical != "" && !strings.HasPrefix(c.Canonical, "obs_") && c.Canonical != "reward"
-		if len(out) < mostCandidates && c.Type == "text" && !known && !timely.MatchString(c.Name) {
+		if len(out) < mostCandidates && c.Type == "text" && !known && !timely().MatchString(c.Name) {
 			out = append(out, scalar(c.Name)+": [...]")
 		}
 	}
@@ -162,7 +163,7 @@ func (d *draft) words() []string {
 }
 
 // timely is how columns of dates and times are called, which are no words.
-var timely = regexp.MustCompile(`(?i)date|time|_at$|^ts$|^day$`)
+var timely = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)date|time|_at$|^ts$|^day$`) })
 
 // episodes says what an episode is where no column does. Where it is not known what a
 // row is, the draft asks: each answer is another question to the data.
@@ -200,7 +201,9 @@ func (d *draft) steps() {
 }
 
 // person is how columns that name the person may be called.
-var person = regexp.MustCompile(`(?i)patient|subject|person|participant|customer|client|user|^mrn$|^uid$`)
+var person = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?i)patient|subject|person|participant|customer|client|user|^mrn$|^uid$`)
+})
 
 // unknownRows tells whether nothing says what a row is.
 func (d *draft) unknownRows() bool { return !d.has("episode_id") && !d.has("step") }
@@ -209,7 +212,7 @@ func (d *draft) unknownRows() bool { return !d.has("episode_id") && !d.has("step
 const mostCandidates = 6
 
 // probability is how columns of probabilities are called.
-var probability = regexp.MustCompile(`(?i)^p_|_p$|prob|propensity`)
+var probability = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^p_|_p$|prob|propensity`) })
 
 // behavior asks where the probabilities of the logged actions come from, and names
 // the columns that may hold them.
@@ -230,7 +233,7 @@ func (d *draft) behavior() {
 		d.line("    kind: %s               # column with its name; or, from a design, {kind: uniform, actions: 2}, constant_by_step, table, ...", yamlfile.Open)
 		n := 0
 		for _, c := range d.columns {
-			if n < mostCandidates && (c.Type == "number" || c.Type == "integer") && probability.MatchString(c.Name) {
+			if n < mostCandidates && (c.Type == "number" || c.Type == "integer") && probability().MatchString(c.Name) {
 				d.line("    # name: %s    # the column of the probability of the action taken, if it is that", scalar(c.Name))
 				n++
 			}
@@ -295,7 +298,7 @@ func (d *draft) privacy() {
 	if !d.has("unit_id") {
 		n := 0
 		for _, c := range d.columns {
-			if n < mostCandidates && person.MatchString(c.Name) {
+			if n < mostCandidates && person().MatchString(c.Name) {
 				d.line("  # data.columns: {unit_id: %s}    # if that column names the person", scalar(c.Name))
 				n++
 			}
@@ -355,13 +358,13 @@ func columns(names []string) string {
 }
 
 // plain is what YAML takes for text as it stands.
-var plain = regexp.MustCompile(`^[A-Za-z_./][A-Za-z0-9_./-]*$`)
+var plain = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z_./][A-Za-z0-9_./-]*$`) })
 
 // scalar writes text as YAML, quoted where it could be anything else; what cannot be
 // seen is written by its code.
 func scalar(text string) string {
 	reserved := []string{"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
-	if plain.MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
+	if plain().MatchString(text) && !slices.Contains(reserved, strings.ToLower(text)) {
 		return text
 	}
 	return strconv.QuoteToASCII(text)

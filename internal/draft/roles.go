@@ -12,18 +12,18 @@ import (
 type role struct {
 	name     string
 	question string
-	called   *regexp.Regexp
+	called   string // a regular expression
 	needed   bool
 }
 
 var roles = []role{
-	{"unit_id", "names the person whom the guarantee protects", regexp.MustCompile(`(?i)^(subject|person|patient|participant|user|client|visitor|customer|member|device)(_?id|_no|_pseudo_id)?$|^uniquepid$|^mrn$|^uid$`), false},
-	{"episode_id", "names the episode (a stay, a course, a session), whose rows belong together; several such as patient, course where they are numbered within a person", regexp.MustCompile(`(?i)^(icu_?stay|stay|hadm|encounter|visit_occurrence|session|ga_session|course|episode|patientunitstay|trajectory)_?id$|^course$`), false},
-	{"step", "says when, or as which in its episode, a decision was made", regexp.MustCompile(`(?i)^(charttime|starttime|event_?time|event_timestamp|timestamp|ts|.*_at|time|date|day|week|hour|step|visit|visit_no|nr|.*_start_(date|datetime)|.*offset)$`), false},
-	{"action", "holds the decision that was taken", regexp.MustCompile(`(?i)^(action|treatment|treated|therapy|arm|allocation|drug|dose|dose_word|drug_concept_id|item_id|variant|decision)$`), true},
-	{"reward", "holds what came of it; none where that stands in a file of its own", regexp.MustCompile(`(?i)^(reward|outcome|response|click|conversion|purchase|revenue|score|y)$`), false},
-	{"behavior_prob", "holds the probability with which that decision was drawn", regexp.MustCompile(`(?i)^(behaviou?r_prob|pscore|propensity(_score)?|prob|p_action|action_prob|allocation_prob)$`), false},
-	{"terminated", "says that the episode ended with its row", regexp.MustCompile(`(?i)^(terminated|terminal|done|died|dead|ended)$`), false},
+	{"unit_id", "names the person whom the guarantee protects", `(?i)^(subject|person|patient|participant|user|client|visitor|customer|member|device)(_?id|_no|_pseudo_id)?$|^uniquepid$|^mrn$|^uid$`, false},
+	{"episode_id", "names the episode (a stay, a course, a session), whose rows belong together; several such as patient, course where they are numbered within a person", `(?i)^(icu_?stay|stay|hadm|encounter|visit_occurrence|session|ga_session|course|episode|patientunitstay|trajectory)_?id$|^course$`, false},
+	{"step", "says when, or as which in its episode, a decision was made", `(?i)^(charttime|starttime|event_?time|event_timestamp|timestamp|ts|.*_at|time|date|day|week|hour|step|visit|visit_no|nr|.*_start_(date|datetime)|.*offset)$`, false},
+	{"action", "holds the decision that was taken", `(?i)^(action|treatment|treated|therapy|arm|allocation|drug|dose|dose_word|drug_concept_id|item_id|variant|decision)$`, true},
+	{"reward", "holds what came of it; none where that stands in a file of its own", `(?i)^(reward|outcome|response|click|conversion|purchase|revenue|score|y)$`, false},
+	{"behavior_prob", "holds the probability with which that decision was drawn", `(?i)^(behaviou?r_prob|pscore|propensity(_score)?|prob|p_action|action_prob|allocation_prob)$`, false},
+	{"terminated", "says that the episode ended with its row", `(?i)^(terminated|terminal|done|died|dead|ended)$`, false},
 }
 
 // joined writes the words of a name as databases do.
@@ -32,11 +32,12 @@ var joined = strings.NewReplacer(".", "_", " ", "_", "-", "_")
 // propose gives the column that is likely to have the role, "" if none or several are.
 func (r role) propose(columns []file.Column) string {
 	var known, called []string
+	likely := regexp.MustCompile(r.called)
 	for _, c := range columns {
 		switch {
 		case c.Canonical == r.name:
 			known = append(known, c.Name)
-		case c.Canonical == "" && (r.called.MatchString(joined.Replace(last(c.Name))) || r.called.MatchString(joined.Replace(c.Name))):
+		case c.Canonical == "" && (likely.MatchString(joined.Replace(last(c.Name))) || likely.MatchString(joined.Replace(c.Name))):
 			called = append(called, c.Name)
 		}
 	}

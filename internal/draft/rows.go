@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/discreet-rl/discreet/rl/trajectory/file"
 )
@@ -33,14 +34,14 @@ func (t *talk) rows() {
 		return
 	}
 	t.fact(gap, "After how long without a row does another session begin? Such as 30m, 12h or 30d", "", func(s string) error {
-		if !duration.MatchString(s) {
+		if !duration().MatchString(s) {
 			return errors.New("want a whole number and s, m, h or d")
 		}
 		return nil
 	})
 }
 
-var duration = regexp.MustCompile(`^[1-9][0-9]{0,8}[smhd]$`)
+var duration = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[1-9][0-9]{0,8}[smhd]$`) })
 
 // sessions says how steps order decisions, where sessions are cut by time.
 func (t *talk) sessions(step file.Column) {

@@ -56,6 +56,8 @@ func auditMutants() []mutant {
 			edits: edits{{"slices.Sort(k.order)", "slices.IsSorted(k.order)"}}},
 		{name: "an episode without a place comes last", in: "rl/trajectory/internal/ingest", by: "rl/trajectory/file", run: "RowsInAnyOrder",
 			edits: edits{{"first, second := g.placed(a, steps), g.placed(b, steps)", "first, second := true, true"}}},
+		{name: "episodes in the order of numbers below 0", in: "rl/trajectory/internal/ingest", by: "rl/trajectory/file", run: "TakeTurns",
+			edits: edits{{"a.Number() >= 0 && b.Number() >= 0", "true"}}},
 		{name: "rows of a person who comes again given to another", in: "rl/trajectory/internal/ingest", by: "rl/trajectory/file", run: "PersonsInOrder",
 			edits: edits{{"case c < 0 || c == 0 && !begun:", "case c < 0 && c > 0:"}}},
 		{name: "faults told before all rows are read", in: "rl/trajectory/internal/ingest", by: "rl/trajectory/file", run: "PersonsInOrder",

@@ -79,11 +79,7 @@ func (b Bounds) spread(from func(Span) (x, z Numbers), src *noise.Source) (float
 
 // roundOf pays for sums with a small part of the budget.
 func (b Bounds) roundOf(multiplier float64, x, z Numbers, src *noise.Source) (mechanism.NoisyPair, error) {
-	m, err := b.round(multiplier)
-	if err != nil {
-		return mechanism.NoisyPair{}, err
-	}
-	return added(m, x, z, src)
+	return added(func() (*mechanism.Pair, error) { return b.round(multiplier) }, x, z, src)
 }
 
 func (b Bounds) round(multiplier float64) (*mechanism.Pair, error) {

@@ -108,7 +108,8 @@ func auditedStages(t *testing.T, multiplier float64) map[string]func(bool, *nois
 	}
 	return map[string]func(bool, *noise.Source) float64{
 		"histogram": func(neighbour bool, src *noise.Source) float64 {
-			c, _, err := mean.clipper(n).count(slices.Values(numbers(pick(neighbour, 0.5, 1e9))), n, src)
+			x := Numbers{numbers(pick(neighbour, 0.5, 1e9))}
+			c, _, err := mean.clipper(n).count(func(x, _ float64) float64 { return x }, x, x, n, src)
 			must(err)
 			return c[0] - c[ClipSteps]
 		},

@@ -203,11 +203,7 @@ func (b Bounds) Run(x, z Numbers, src *noise.Source) (*Estimate, error) {
 			return nil, err
 		}
 	}
-	m, err := b.alone(cap)
-	if err != nil {
-		return nil, err
-	}
-	noisy, err := added(m, x, z, src)
+	noisy, err := added(func() (*mechanism.Pair, error) { return b.alone(cap) }, x, z, src)
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +218,7 @@ func (b Bounds) capped(x, z Numbers, src *noise.Source) (cap float64, chosen *fl
 		return b.Caps.At(0).Max, nil, nil
 	}
 	c := clipper{multiplier: b.Noise.Clip, adjacency: b.Public.Adjacency, kind: b.Public.Noise, persons: b.Public.Persons}
-	counts, sd, err := c.count(weights(x, z), b.Caps, src)
+	counts, sd, err := c.count(func(x, z float64) float64 { return x + z }, x, z, b.Caps, src)
 	if err != nil {
 		return 0, nil, err
 	}

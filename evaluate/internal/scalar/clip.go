@@ -1,7 +1,6 @@
 package scalar
 
 import (
-	"iter"
 	"math"
 
 	"github.com/discreet-rl/discreet/dp"
@@ -88,8 +87,8 @@ type choice struct {
 }
 
 // choose pays for the histogram and picks the range.
-func (c clipper) choose(x iter.Seq[float64], n ClipRanges, src *noise.Source) (choice, error) {
-	counts, sd, err := c.count(x, n, src)
+func (c clipper) choose(of func(x, z float64) float64, x, z Numbers, n ClipRanges, src *noise.Source) (choice, error) {
+	counts, sd, err := c.count(of, x, z, n, src)
 	if err != nil {
 		return choice{}, err
 	}
@@ -97,17 +96,16 @@ func (c clipper) choose(x iter.Seq[float64], n ClipRanges, src *noise.Source) (c
 }
 
 // count releases how many persons have their number in which shell, and the
-// standard deviation of the noise in each count. Nothing else of x is looked at.
-func (c clipper) count(x iter.Seq[float64], n ClipRanges, src *noise.Source) (counts []float64, sd float64, err error) {
-	h, err := mechanism.NewHistogram(n.Steps+1, c.multiplier, c.adjacency, c.kind)
+// standard deviation of the noise in each count. Nothing else of x and z is looked at.
+func (c clipper) count(of func(x, z float64) float64, x, z Numbers, n ClipRanges, src *noise.Source) (counts []float64, sd float64, err error) {
+	ranges := n.ranges()
+	h, err := sum(func() (*mechanism.Histogram, error) {
+		return mechanism.NewHistogram(n.Steps+1, c.multiplier, c.adjacency, c.kind)
+	}, x, func(h *mechanism.Histogram, part, i int) error {
+		return h.Add(innermost(ranges, of(x[part][i], z[part][i])))
+	})
 	if err != nil {
 		return nil, 0, err
-	}
-	ranges := n.ranges()
-	for v := range x {
-		if err := h.Add(innermost(ranges, v)); err != nil {
-			return nil, 0, err
-		}
 	}
 	counts, _, err = h.Release(src)
 	return counts, h.SD(), err

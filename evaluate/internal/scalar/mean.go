@@ -79,7 +79,7 @@ func (w Mean) Run(x, weight Numbers, n ClipRanges, src *noise.Source) (*Estimate
 	clip := choice{clip: n.At(0)}
 	if w.Noise.Clip != 0 {
 		var err error
-		if clip, err = w.clipper(n).choose(x.all(), n, src); err != nil {
+		if clip, err = w.clipper(n).choose(func(x, _ float64) float64 { return x }, x, weight, n, src); err != nil {
 			return nil, err
 		}
 	}
@@ -97,14 +97,10 @@ func (w Mean) Run(x, weight Numbers, n ClipRanges, src *noise.Source) (*Estimate
 			return nil, err
 		}
 	}
-	m, err := w.moments(clip.clip)
+	m, err := sum(func() (*mechanism.Moments, error) { return w.moments(clip.clip) }, x,
+		func(m *mechanism.Moments, part, i int) error { return m.Add(x[part][i]) })
 	if err != nil {
 		return nil, err
-	}
-	for x := range x.all() {
-		if err := m.Add(x); err != nil {
-			return nil, err
-		}
 	}
 	noisy, _, err := m.Release(src)
 	if err != nil {

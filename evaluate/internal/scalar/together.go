@@ -21,20 +21,17 @@ func RunTogether(all []Bounds, xz []Numbers, src *noise.Source) ([]*Estimate, er
 			return nil, err
 		}
 	}
-	m, err := all[0].pairs(caps)
+	m, err := sum(func() (*persons, error) {
+		m, err := all[0].pairs(caps)
+		return &persons{m, make([]float64, len(xz))}, err
+	}, xz[0], func(m *persons, part, i int) error {
+		for j, n := range xz {
+			m.adds[j] = n[part][i]
+		}
+		return m.Add(m.adds)
+	})
 	if err != nil {
 		return nil, err
-	}
-	person := make([]float64, len(xz))
-	for part, persons := range xz[0] {
-		for i := range persons {
-			for j, n := range xz {
-				person[j] = n[part][i]
-			}
-			if err := m.Add(person); err != nil {
-				return nil, err
-			}
-		}
 	}
 	sums, err := m.Release(src)
 	if err != nil {
@@ -52,6 +49,15 @@ func RunTogether(all []Bounds, xz []Numbers, src *noise.Source) ([]*Estimate, er
 	}
 	return out, nil
 }
+
+// persons are added to several pairs; adds is what one of them adds.
+type persons struct {
+	*mechanism.Pairs
+	adds []float64
+}
+
+// Merge adds the persons of o.
+func (p *persons) Merge(o *persons) error { return p.Pairs.Merge(o.Pairs) }
 
 // member is a pair that is released with others.
 type member struct{ *mechanism.Pairs }

@@ -100,12 +100,9 @@ func LaplaceSD(scale float64) float64 {
 // Add counts one person in a bin. A bin outside the histogram counts nowhere.
 func (h *Histogram) Add(bin int) error {
 	if bin < 0 || bin >= len(h.point) {
-		return h.total.add(h.point)
+		return h.total.addAt(nil, nil)
 	}
-	h.point[bin] = int64(h.total.grid.radius)
-	err := h.total.add(h.point)
-	h.point[bin] = 0
-	return err
+	return h.total.addAt([]int{bin}, []int64{int64(h.total.grid.radius)})
 }
 
 // AddSet counts one person once in each of the bins, in the first ones where there

@@ -3,6 +3,7 @@ package mechanism
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -119,6 +120,14 @@ func (p *Pairs) Add(xz []float64) error {
 		p.point[len(p.point)-1] = int64(p.shape.count * k)
 	}
 	return p.total.add(p.point)
+}
+
+// Merge adds the persons of o, which must be made alike and is used up.
+func (p *Pairs) Merge(o *Pairs) error {
+	if !slices.Equal(p.most, o.most) || p.multiplier != o.multiplier || p.adjacency != o.adjacency {
+		return ErrMismatch
+	}
+	return p.total.merge(&o.total)
 }
 
 // radius is the largest weight in lattice steps, less the slack.

@@ -201,6 +201,39 @@ func unbiased(t *testing.T, adjacency dp.Adjacency, errs float64, persons [][]fl
 	}
 }
 
+// TestPairsDoNotDependOnShards: one shard and three give equal numbers, and pairs of other caps do not merge.
+func TestPairsDoNotDependOnShards(t *testing.T) {
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		whole, shards := newPairs(t, threeCaps, 2, adjacency), make([]*Pairs, 3)
+		for i := range shards {
+			shards[i] = newPairs(t, threeCaps, 2, adjacency)
+		}
+		for i := range 60 {
+			xz := []float64{float64(i%13) / 7, 0, float64(i%11) / 90, 0.1, 0, float64(i % 5)}
+			for _, p := range []*Pairs{whole, shards[i%3]} {
+				if err := p.Add(xz); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		for _, s := range shards[1:] {
+			if err := shards[0].Merge(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		a, err := whole.Release(noise.NewSeeded(5))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := shards[0].Release(noise.NewSeeded(5)); err != nil || !slices.Equal(a, b) {
+			t.Errorf("%v: one shard %+v, three %+v, %v", adjacency, a, b, err)
+		}
+	}
+	if err := newPairs(t, []float64{1, 2}, 1, dp.ReplaceOne).Merge(newPairs(t, []float64{1, 3}, 1, dp.ReplaceOne)); !errors.Is(err, ErrMismatch) {
+		t.Errorf("pairs of other caps merge: %v", err)
+	}
+}
+
 // TestPairsCostOne: of one pair or of eight, the noise in X - Z is that of a single Pair.
 func TestPairsCostOne(t *testing.T) {
 	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {

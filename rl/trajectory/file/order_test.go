@@ -139,20 +139,22 @@ func TestRowsInAnyOrderAreReadAsSorted(t *testing.T) {
 	})
 }
 
-// Many episodes of a person that take turns, with ids that begin alike or are numbers, are read
+// Many episodes of a person that take turns, with ids that begin alike or are numbers or UUIDs, are read
 // as those of a file in order, in one file or two, though batches of rows end within them.
 func TestEpisodesThatTakeTurnsAreReadAsSorted(t *testing.T) {
 	const persons, episodes, steps = 7, 40, 9
 	const head = "unit_id,episode_id,step,obs_a,action,behavior_prob,reward,terminated\n"
 	row := func(p, e, i int) string {
-		id := fmt.Sprintf("episode-%02d", e)
-		if e%3 == 0 {
-			id = strconv.Itoa(p*episodes + e)
-		}
-		if e%3 == 1 {
+		id := fmt.Sprintf("%d/episode-%02d", p, e)
+		switch e % 4 {
+		case 0:
+			id = strconv.Itoa(p*episodes + e - 99) // below 0 as well
+		case 1:
 			id += "-" + strconv.Itoa(p)
+		case 2:
+			id = fmt.Sprintf("%08x-0000-4000-8000-%012x", 7919*(p*episodes+e)%1000, e)
 		}
-		return fmt.Sprintf("%d,%d/%s,%d,%d,%d,0.%d,%d.5,%t\n", p, p, id, i, p+e, i%2, 1+i%8, e*i, i == steps-1)
+		return fmt.Sprintf("%d,%s,%d,%d,%d,0.%d,%d.5,%t\n", p, id, i, p+e, i%2, 1+i%8, e*i, i == steps-1)
 	}
 	var turns, sorted, backwards []string
 	for p := range persons {

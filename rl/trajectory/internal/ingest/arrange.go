@@ -31,10 +31,11 @@ type arranged struct {
 	faults  rowFaults
 	record  []byte
 	key     []byte
-	listed  []int  // runs of episodes
-	last    int    // of those, whose rows came last
-	codes   []byte // of each run, how many rows, and which of those
-	rising  bool   // persons come in order, each in one place: their rows are taken from source
+	listed  []int          // runs of episodes
+	last    int            // of those, whose rows came last
+	codes   []byte         // of each run, how many rows, and which of those
+	known   []table.Bounds // of all rows that were read, by block
+	rising  bool           // persons come in order, each in one place: their rows are taken from source
 	source  cursor
 	lacked  map[int][]string // of the batch of source
 }
@@ -103,6 +104,19 @@ func (a *arranged) deliver(where string) {
 	a.files = make([]int, s.batch.Cap)
 }
 
+// learn notes what is known of further rows.
+func (a *arranged) learn(b *table.Batch) {
+	if b.Rows == 0 {
+		return
+	}
+	for i, of := range b.Blocks {
+		if i == len(a.known) {
+			a.known = append(a.known, of.Known)
+		}
+		a.known[i] = a.known[i].With(of.Known)
+	}
+}
+
 // take keeps the rows of the stream's batch, those of a person that follow each other in one
 // record. Where persons have no ids, each episode is one.
 func (a *arranged) take() {
@@ -158,9 +172,11 @@ func (a *arranged) appendEpisodes(dst []byte, hi int) []byte {
 	s := a.stream
 	runs := &s.batch.Keys[keyEpisode]
 	a.listed, a.last, a.codes = a.listed[:0], 0, a.codes[:0]
-	for s.at < hi {
-		n := a.list(runs, hi)
-		a.codes = binary.AppendUvarint(binary.AppendUvarint(a.codes, uint64(n)), uint64(a.last))
+	for run := s.advance(keyEpisode); s.at < hi; run++ {
+		a.list(runs, run)
+		end := min(runs.End(run), hi)
+		a.codes = binary.AppendUvarint(binary.AppendUvarint(a.codes, uint64(end-s.at)), uint64(a.last))
+		s.at, s.run[keyEpisode] = end, run
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(a.listed)))
 	for _, run := range a.listed {
@@ -170,10 +186,9 @@ func (a *arranged) appendEpisodes(dst []byte, hi int) []byte {
 	return append(dst, a.codes...)
 }
 
-// list finds which of the listed episodes has the next rows, up to a row, and tells how many.
-func (a *arranged) list(runs *table.Runs, hi int) int {
-	s := a.stream
-	run, from, n := s.advance(keyEpisode), s.at, len(a.listed)
+// list finds which of the listed episodes has the rows of a run.
+func (a *arranged) list(runs *table.Runs, run int) {
+	n := len(a.listed)
 	open := min(n, mostOpen)
 	for ; open > 0; open-- {
 		if a.last++; a.last >= n {
@@ -187,8 +202,6 @@ func (a *arranged) list(runs *table.Runs, hi int) int {
 		a.last = n
 		a.listed = append(a.listed, run)
 	}
-	s.at = min(runs.End(run), hi)
-	return s.at - from
 }
 
 // appendID appends an id so that keys are in the order of their lengths, and those of one
@@ -283,16 +296,18 @@ func (a *arranged) give(b *table.Batch, lo, hi int) {
 			a.episode++
 		}
 		n := min(g.ends[a.episode], hi) - lo - i
-		id := g.id(order[i])
-		if len(g.numbers) > 0 && len(id) > 0 {
-			a.key = strconv.AppendInt(append(append(a.key[:0], id...), '/'), int64(g.numbers[lo+i]), 10)
-			id = a.key
+		id := &g.ids[g.idOf[order[i]]].ID
+		if len(g.numbers) > 0 && !id.Missing() {
+			a.key = strconv.AppendInt(append(id.Append(a.key[:0]), '/'), int64(g.numbers[lo+i]), 10)
+			b.Keys[keyEpisode].Append(a.key, n)
+		} else {
+			b.Keys[keyEpisode].AppendID(id, n)
 		}
-		b.Keys[keyEpisode].Append(id, n)
 		i += n
 	}
 	for k := range b.Blocks {
 		to, from := &b.Blocks[k], g.values[k]
+		to.Known = a.known[k]
 		w := to.Width
 		values := to.Values[first*w:]
 		switch w {
@@ -309,7 +324,8 @@ func (a *arranged) give(b *table.Batch, lo, hi int) {
 		}
 	}
 	for i, at := range order {
-		a.files[first+i], b.Row[first+i] = g.files[at], g.places[at]
+		place := g.places[at]
+		a.files[first+i], b.Row[first+i] = fileOf(place), rowIn(place)
 		if len(g.faults) > 0 {
 			a.faults.give(b, g.fault(at))
 		}

@@ -24,12 +24,11 @@ func cutID(key []byte) (id, rest []byte) {
 // group is the rows of one person, in columns, as they were read.
 type group struct {
 	owner    []byte
-	text     []byte  // ids of episodes, and faults
-	ids      []named // one may be there several times
-	idOf     []int   // of each row
-	files    []int
-	places   []int
-	faults   []span // in text, of each row; empty where there are none
+	text     []byte   // ids of episodes, and faults
+	ids      []named  // one may be there several times
+	idOf     []int    // of each row
+	places   []uint64 // in the order of the files
+	faults   []span   // in text, of each row; empty where there are none
 	values   [blocks][]float64
 	width    *[blocks]int
 	inFiles  bool   // rows of an episode stay in the order of the files
@@ -41,19 +40,24 @@ type group struct {
 	numbers  []int  // of the episodes that they were cut into, in order; empty where they are not cut
 }
 
-// named is an id in text.
+// named is an id.
 type named struct {
-	span
-	prefix  uint64 // its length and its first bytes
-	episode int    // which has it
+	table.ID
+	rows    int
+	episode int // which has it
 }
+
+// standing is where a row stands.
+func standing(file, row int) uint64 { return uint64(file)<<rowBits | uint64(row) }
+func fileOf(place uint64) int       { return int(place >> rowBits) }
+func rowIn(place uint64) int        { return int(place & (1<<rowBits - 1)) }
 
 // span is from where to where something reaches.
 type span struct{ from, to int }
 
 func (g *group) begin(owner []byte) {
 	g.owner = append(g.owner[:0], owner...)
-	g.text, g.ids, g.idOf, g.files, g.places, g.faults = g.text[:0], g.ids[:0], g.idOf[:0], g.files[:0], g.places[:0], g.faults[:0]
+	g.text, g.ids, g.idOf, g.places, g.faults = g.text[:0], g.ids[:0], g.idOf[:0], g.places[:0], g.faults[:0]
 	for i := range g.values {
 		g.values[i] = g.values[i][:0]
 	}
@@ -73,13 +77,13 @@ func (g *group) add(record []byte) error {
 		n := r.Count()
 		r.Short = r.Short || n == 0 || n > left
 		for left -= n; n > 0 && !r.Short; n-- {
-			g.files, g.places = append(g.files, file), append(g.places, place)
+			g.places = append(g.places, standing(file, place))
 			place++
 		}
 	}
 	listed := len(g.ids)
 	for n := r.Count(); n > 0 && !r.Short; n-- {
-		g.addID(r.Bytes(r.Count()))
+		g.addID(table.IDOf(r.Bytes(r.Count())))
 	}
 	for left := rows; left > 0 && !r.Short; {
 		n, id := r.Count(), listed+r.Count()
@@ -87,9 +91,8 @@ func (g *group) add(record []byte) error {
 			r.Short = true
 			break
 		}
-		for left -= n; n > 0; n-- {
-			g.idOf = append(g.idOf, id)
-		}
+		g.addRows(id, n)
+		left -= n
 	}
 	if faulty := r.Byte() != 0; faulty || len(g.faults) > 0 {
 		g.faults = append(g.faults, make([]span, from-len(g.faults))...)
@@ -118,15 +121,22 @@ func (g *group) keep(text []byte) span {
 	return span{from, len(g.text)}
 }
 
-func (g *group) addID(id []byte) {
-	var first [8]byte
-	binary.BigEndian.PutUint16(first[:], uint16(len(id)))
-	copy(first[2:], id)
-	g.ids = append(g.ids, named{span: g.keep(id), prefix: binary.BigEndian.Uint64(first[:])})
+func (g *group) addID(id table.ID) {
+	if id.Kind == table.TextID {
+		id.Text = g.of(g.keep(id.Text))
+	} else {
+		id.Text = nil
+	}
+	g.ids = append(g.ids, named{ID: id})
 }
 
-// id is that of the episode of a row.
-func (g *group) id(row int) []byte { return g.of(g.ids[g.idOf[row]].span) }
+// addRows adds n rows that have one of the ids.
+func (g *group) addRows(id, n int) {
+	for range n {
+		g.idOf = append(g.idOf, id)
+	}
+	g.ids[id].rows += n
+}
 
 func (g *group) of(s span) []byte { return g.text[s.from:s.to] }
 
@@ -199,9 +209,7 @@ func (g *group) divide() {
 			g.episodes = append(g.episodes, span{})
 		}
 		g.ids[i].episode = len(g.episodes) - 1
-	}
-	for row := range g.idOf {
-		g.episodes[g.episode(row)].to++
+		g.episodes[len(g.episodes)-1].to += g.ids[i].rows
 	}
 	from := 0
 	for i := range g.episodes {
@@ -218,17 +226,18 @@ func (g *group) divide() {
 
 // compareIDs compares ids by their lengths, and those of one length byte by byte, as numbers are.
 func (g *group) compareIDs(i, j int) int {
-	a, b := &g.ids[i], &g.ids[j]
-	if a.prefix != b.prefix {
-		return cmp.Compare(a.prefix, b.prefix)
+	a, b := &g.ids[i].ID, &g.ids[j].ID
+	if a.Kind == b.Kind && (a.Kind != table.NumberID || a.Number() >= 0 && b.Number() >= 0) {
+		return a.Compare(b)
 	}
-	return bytes.Compare(g.of(a.span), g.of(b.span))
+	first, second := a.Append(nil), b.Append(nil)
+	return cmp.Or(len(first)-len(second), bytes.Compare(first, second))
 }
 
 // rank gives numbers that are in the order of the rows of an episode.
 func (g *group) rank(row int) uint64 {
 	if g.inFiles {
-		return uint64(g.files[row])<<rowBits | uint64(g.places[row])
+		return g.places[row]
 	}
 	return rank(g.values[blkStep][row])
 }
@@ -256,5 +265,5 @@ func (g *group) held(row int) (all []byte) {
 		faults = []byte{0, 0}
 	}
 	all = append(all, faults...)
-	return binary.AppendUvarint(binary.AppendUvarint(all, uint64(g.files[row])), uint64(g.places[row]))
+	return binary.AppendUvarint(binary.AppendUvarint(all, uint64(fileOf(g.places[row]))), uint64(rowIn(g.places[row])))
 }

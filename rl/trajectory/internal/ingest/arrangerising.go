@@ -61,9 +61,8 @@ func (a *arranged) join(hi int) {
 			g.faults = append(g.faults, g.keep(a.faults.of(b, row, a.lacked[row])))
 		}
 	}
-	g.places = append(g.places, b.Row[lo:hi]...)
-	for range hi - lo {
-		g.files = append(g.files, s.index)
+	for _, row := range b.Row[lo:hi] {
+		g.places = append(g.places, standing(s.index, row))
 	}
 	for block := range g.values {
 		if block != blkCoded {
@@ -72,13 +71,13 @@ func (a *arranged) join(hi int) {
 	}
 	runs := &b.Keys[keyEpisode]
 	a.listed, a.last = a.listed[:0], 0
-	for s.at < hi {
-		n := a.list(runs, hi)
+	for run := s.advance(keyEpisode); s.at < hi; run++ {
+		a.list(runs, run)
 		if listed+a.last == len(g.ids) {
-			g.addID(runs.Key(a.listed[a.last]))
+			g.addID(runs.ID(run))
 		}
-		for range n {
-			g.idOf = append(g.idOf, listed+a.last)
-		}
+		end := min(runs.End(run), hi)
+		g.addRows(listed+a.last, end-s.at)
+		s.at, s.run[keyEpisode] = end, run
 	}
 }

@@ -33,6 +33,8 @@ func (s *Stream) fill() error {
 	if s.arranged == nil {
 		s.survey()
 		s.sift()
+	} else {
+		s.arranged.learn(s.batch)
 	}
 	s.rows += int64(s.batch.Rows)
 	if s.window != nil {

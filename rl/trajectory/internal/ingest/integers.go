@@ -55,6 +55,15 @@ func (l *integers) at(i int) int64 {
 	return c.base + int64(c.near[i%perChunk])
 }
 
+// all are the numbers, in order.
+func (l *integers) all() []int64 {
+	out := make([]int64, l.n)
+	for i := range out {
+		out[i] = l.at(i)
+	}
+	return out
+}
+
 func (l *integers) set(i int, v int64) {
 	c := &l.chunks[i/perChunk]
 	if d := v - c.base; c.far == nil && int64(int32(d)) == d {

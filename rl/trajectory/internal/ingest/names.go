@@ -17,6 +17,9 @@ type names struct {
 	// parts are the table, by hash. It is nil as long as every id was larger than the one
 	// before it, as in sorted data: then one that is larger again is new.
 	parts *[nameParts]namePart
+	// sorted are numbers that were joined in several orders, as those of sorted files: then there
+	// is no table either, until it is asked for.
+	sorted []int64
 	// of are other names whose first ones these are, count of them, and nil elsewhere: an
 	// episode may have the id of its person.
 	of    *names
@@ -89,6 +92,9 @@ func (n *names) find(id *table.ID) (int, bool) {
 	if !ok || n.ids.n == 0 {
 		return 0, false
 	}
+	if n.sorted != nil {
+		n.index()
+	}
 	if n.parts == nil {
 		if last := n.ids.at(n.ids.n - 1); held.Compare(&last) > 0 {
 			return 0, false
@@ -148,6 +154,8 @@ func (n *names) add(id *table.ID) (int, bool) {
 		return n.addLast(id)
 	case n.of != nil:
 		n.part()
+	case n.sorted != nil:
+		n.index()
 	case n.parts == nil && n.ids.goesOn(id):
 		n.ids.add(id)
 		return n.ids.n - 1, true
@@ -233,7 +241,7 @@ func (p *namePart) grow(size int) {
 
 // index makes the table.
 func (n *names) index() {
-	n.parts = new([nameParts]namePart)
+	n.parts, n.sorted = new([nameParts]namePart), nil
 	if each := n.ids.n / nameParts * 3 / 2; each > 16 {
 		for i := range n.parts {
 			n.parts[i].table = make([]uint64, each)
@@ -274,18 +282,56 @@ func (n *names) part() {
 	of, count := n.of, n.count
 	n.of = nil
 	n.ids = of.ids.first(count)
-	if of.parts != nil {
+	if of.parts != nil || of.sorted != nil {
 		n.index()
 	}
 }
 
 // join adds all ids of another, in order. It reports false where one of them is known.
 func (n *names) join(o *names) bool {
+	if n.rising() && o.rising() && o.sorted == nil && n.ids.n/o.ids.n < fewJoined {
+		return n.joinRising(o.ids.low.all())
+	}
 	for i := range o.len() {
 		id := o.id(i)
 		if _, fresh := n.add(&id); !fresh {
 			return false
 		}
+	}
+	return true
+}
+
+// fewJoined is to how many times as many ids others are so few that a table costs less than to look at all.
+const fewJoined = 64
+
+// rising tells that the ids are numbers, of their own, and without a table.
+func (n *names) rising() bool {
+	return n.of == nil && !n.last && n.parts == nil && n.ids.kind == table.NumberID && n.ids.n > 0
+}
+
+// joinRising is join of numbers that rise.
+func (n *names) joinRising(numbers []int64) bool {
+	if low := &n.ids.low; n.sorted != nil || low.at(low.n-1) >= numbers[0] {
+		if n.sorted == nil {
+			n.sorted = low.all()
+		}
+		last, left := len(n.sorted)-1, numbers
+		n.sorted = append(n.sorted, numbers...)
+		for to := len(n.sorted) - 1; len(left) > 0; to-- {
+			v := left[len(left)-1]
+			switch {
+			case last < 0 || n.sorted[last] < v:
+				n.sorted[to], left = v, left[:len(left)-1]
+			case n.sorted[last] == v:
+				return false
+			default:
+				n.sorted[to] = n.sorted[last]
+				last--
+			}
+		}
+	}
+	for _, v := range numbers {
+		n.ids.add(&table.ID{Kind: table.NumberID, Low: uint64(v)})
 	}
 	return true
 }

@@ -11,13 +11,16 @@ import (
 )
 
 // Names that count up, and go on otherwise, against a map: also where they are joined
-// from pieces.
+// from pieces, which begin anywhere.
 func TestNamesThatCountUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one, joined, want := newNames(), newNames(), map[string]int{}
 		next, fresh := 0, true
 		for range rapid.IntRange(1, 5).Draw(t, "pieces") {
-			part := newNames()
+			part, before, whole := newNames(), len(want), fresh
+			if rapid.Bool().Draw(t, "anywhere") {
+				next = rapid.IntRange(-100, 100).Draw(t, "next")
+			}
 			for range rapid.IntRange(0, 8).Draw(t, "names") {
 				next += rapid.SampledFrom([]int{1, 1, 1, 7, 90, 0, -3}).Draw(t, "step")
 				key := fmt.Sprint(next)
@@ -30,13 +33,16 @@ func TestNamesThatCountUp(t *testing.T) {
 				if got != id || isNew == seen {
 					t.Fatalf("%s: %d, %v; want %d, %v", key, got, isNew, id, !seen)
 				}
-				if _, known := joined.find(idOf(key)); known {
-					fresh = false
-				}
+				fresh = fresh && id >= before
 				part.add(idOf(key))
 			}
-			if got := fresh && joined.join(part); got != fresh {
-				t.Fatalf("joined: %v; want %v", got, fresh)
+			if rapid.IntRange(0, 3).Draw(t, "looked for") == 0 {
+				if _, known := joined.find(idOf("-1000")); known {
+					t.Fatal("a name is found that was not joined")
+				}
+			}
+			if whole && joined.join(part) != fresh {
+				t.Fatalf("joined: %v; want %v", !fresh, fresh)
 			}
 		}
 		for key, id := range want {
@@ -50,6 +56,11 @@ func TestNamesThatCountUp(t *testing.T) {
 		if fresh {
 			if diff := cmp.Diff(one.strings(), joined.strings()); diff != "" {
 				t.Fatal(diff)
+			}
+			for key, id := range want {
+				if got, isNew := joined.add(idOf(key)); got != id || isNew {
+					t.Fatalf("%s is joined as %d, %v; want %d", key, got, isNew, id)
+				}
 			}
 		}
 	})

@@ -23,8 +23,11 @@ func memory(data []byte) table.Format {
 }
 
 func readBytes(data []byte) (*trajectory.Dataset, error) {
-	d, _, err := ingest.Read(context.Background(), memory(data), []string{"x.parquet"},
-		trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
+	return readWith(data, trajectory.Options{Optional: trajectory.AllParts, Missing: trajectory.MissingZero})
+}
+
+func readWith(data []byte, o trajectory.Options) (*trajectory.Dataset, error) {
+	d, _, err := ingest.Read(context.Background(), memory(data), []string{"x.parquet"}, o)
 	return d, err
 }
 

@@ -196,7 +196,7 @@ func (t *reader) read(b *table.Batch) error {
 			block := &b.Blocks[p.Block]
 			err = t.columns[i].Read(block.Values[p.Offset:], block.Width, n)
 			if of, known := t.columns[i].Bounds(); known {
-				block.Bound(of.Low, of.High, of.Whole)
+				block.Known.Add(of.Low, of.High, of.Whole)
 			}
 		}
 		if err != nil {

@@ -50,7 +50,7 @@ func (r *Runs) Append(key []byte, n int) {
 		return
 	}
 	id := IDOf(key)
-	r.add(&id, n)
+	r.AppendID(&id, n)
 }
 
 // AppendNumber adds n rows whose key is a number.
@@ -74,10 +74,11 @@ func (r *Runs) AppendNumber(v int64, n int) {
 // AppendUUID adds n rows whose key is a UUID.
 func (r *Runs) AppendUUID(v [16]byte, n int) {
 	id := ID{Kind: UUIDID, High: binary.BigEndian.Uint64(v[:]), Low: binary.BigEndian.Uint64(v[8:])}
-	r.add(&id, n)
+	r.AppendID(&id, n)
 }
 
-func (r *Runs) add(id *ID, n int) {
+// AppendID adds n rows with one key.
+func (r *Runs) AppendID(id *ID, n int) {
 	if last := len(r.end) - 1; last >= 0 {
 		if before := r.ID(last); id.Equal(&before) {
 			r.end[last] += n

@@ -256,29 +256,38 @@ func (b *Batch) Faulty(row int, column string) bool {
 type Block struct {
 	Width  int
 	Values []float64
+	Known  Bounds
+}
 
-	bounded   int // columns of which a format knows the bounds of all values
+// Bounds are what is known of the values of a block without a look at each.
+type Bounds struct {
+	columns   int // of which it is known
 	low, high float64
 	whole     bool
 }
 
-// Bound tells of a further column of the block that all values lie between low and high, none is missing, and
+// Add tells of a further column of the block that all values lie between low and high, none is missing, and
 // all are whole if whole is true.
-func (b *Block) Bound(low, high float64, whole bool) {
-	if b.bounded == 0 {
+func (b *Bounds) Add(low, high float64, whole bool) {
+	if b.columns == 0 {
 		b.low, b.high, b.whole = low, high, whole
 	}
-	b.bounded++
+	b.columns++
 	b.low, b.high, b.whole = min(b.low, low), max(b.high, high), b.whole && whole
+}
+
+// With is what is known of rows of which some are of one block and some of another.
+func (b Bounds) With(o Bounds) Bounds {
+	return Bounds{min(b.columns, o.columns), min(b.low, o.low), max(b.high, o.high), b.whole && o.whole}
 }
 
 // Within tells that all values are known to lie between low and high, and Whole that they are known to be whole.
 func (b *Block) Within(low, high float64) bool {
-	return b.bounded == b.Width && b.low >= low && b.high <= high
+	return b.Known.columns == b.Width && b.Known.low >= low && b.Known.high <= high
 }
 
 // Whole is told of at [Block.Within].
-func (b *Block) Whole() bool { return b.bounded == b.Width && b.whole }
+func (b *Block) Whole() bool { return b.Known.columns == b.Width && b.Known.whole }
 
 // NewBatch makes an empty batch for blocks of the given widths and a number of
 // keys.
@@ -300,7 +309,7 @@ func (b *Batch) Reset() {
 	b.Rows, b.Faults = 0, b.Faults[:0]
 	clear(b.lacks)
 	for i := range b.Blocks {
-		b.Blocks[i].bounded = 0
+		b.Blocks[i].Known.columns = 0
 	}
 	for i := range b.Keys {
 		b.Keys[i].reset()
