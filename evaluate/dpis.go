@@ -35,7 +35,7 @@ import (
 // Released: a scalar with a 95% interval, and off-policy the missing mass. Unit: a
 // person. Adjacency: either. Assumes: right logged probabilities. Clip: the public
 // range of a return; off-policy weights to a cap, or to a smaller one chosen from a
-// paid histogram. Event: dp.Gaussian, or one for each of histogram, diagnostics and
+// paid histogram. Event: dp.Gaussian or dp.DiscreteLaplace, or one for each of histogram, diagnostics and
 // estimate, composed. Proofs: docs/proofs/moments.md, docs/proofs/overlap.md.
 type DPIS struct {
 	// MaxWeight is the public cap on a person's weight; on-policy it is 1. 0 means the
