@@ -49,7 +49,7 @@ func evaluateMutants() []mutant {
 		{name: "a missing input of a policy is 0", in: "internal/spec", by: ".", run: "WhoIsMissingByOutcome",
 			edits: edits{{"names = append(names, columnsOf(p)...)", "_ = p"}}},
 		{name: "each processor adds all parts", in: "evaluate/internal/scalar", run: "PartsChangeNothing",
-			edits: edits{{"for part := i; part < len(all); part += len(sums) {", "for k := 0; k < len(x); k++ {"}}},
+			edits: edits{{"for part := i; part < len(all); part += len(sums) {", "for part := 0; part < len(all); part++ {"}}},
 		{name: "what other processors added is lost", in: "evaluate/internal/scalar", run: "PartsChangeNothing",
 			edits: edits{{"range sums[1:] {", "range sums[:0] {"}}},
 		{name: "histogram of the clip uncharged", in: "evaluate", run: "EventHolds",
