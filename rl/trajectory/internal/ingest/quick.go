@@ -69,7 +69,7 @@ func (s *Stream) sift() {
 			}
 		}
 	}
-	s.clean = s.arranged == nil || s.arranged.within(0, s.batch.Rows) == s.batch.Rows
+	s.clean = s.arranged == nil || s.arranged.rising || s.arranged.within(0, s.batch.Rows) == s.batch.Rows
 }
 
 // wholeEpisode finds how far the episode reaches that begins at the row at hand, and its id. It reports
