@@ -54,8 +54,9 @@ func (q survivalQuestion) refuted(noisy []float64) (mean, sd float64, wrong bool
 		if policy.OnPolicy(pi) {
 			continue
 		}
-		if mean, sd = q.MeanWeight(noisy, i); scalar.Refuted(mean, sd, q.Persons) {
-			return mean, sd, true
+		mean, sampling, noise := q.MeanWeight(noisy, i)
+		if b := (scalar.Bounds{Laplace: q.scale > 0}); scalar.Refuted(mean, b.Refuting(sampling, noise), q.Persons) {
+			return mean, math.Hypot(sampling, noise), true
 		}
 	}
 	return 0, 0, false

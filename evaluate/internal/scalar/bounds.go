@@ -340,7 +340,7 @@ func (b Bounds) missing(noisy mechanism.NoisyPair, persons, cap float64) *Missin
 	variance = min(max(variance, noisy.SD.Square/persons), max(mean*(cap-mean), 0))
 	sampling := math.Sqrt(variance / persons)
 	sd := math.Hypot(private, sampling)
-	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && Refuted(mean, b.refuting(sampling, private), persons)}
+	return &Missing{Share: min(max(1-noisy.X/persons-noisy.Z/persons, 0), 1), SD: sd, Confounded: b.Confounded, MeanWeight: mean, Usable: b.Usable, Refuted: !b.Usable && Refuted(mean, b.Refuting(sampling, private), persons)}
 }
 
 // point is the value, with its errors.

@@ -19,9 +19,9 @@ func (b Bounds) half(sampling, private float64) float64 {
 	return quantileOf(sampling, private, 0.025/n, (4+math.Log(n))*both) // beyond it is less for either law
 }
 
-// refuting is the standard deviation of a normal number that is as often above so many of it, as [Refuted]
+// Refuting is the standard deviation of a normal number that is as often above so many of it, as [Refuted]
 // wants, as both errors together are.
-func (b Bounds) refuting(sampling, private float64) float64 {
+func (b Bounds) Refuting(sampling, private float64) float64 {
 	both := math.Hypot(sampling, private)
 	if !b.Laplace {
 		return both

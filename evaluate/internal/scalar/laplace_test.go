@@ -81,12 +81,12 @@ func TestSeveralLaplaceNumbersHaveTheLighterTail(t *testing.T) {
 // whatever its part in the error is.
 func TestLaplaceNoiseRefutesNoMoreOften(t *testing.T) {
 	for _, private := range []float64{0.01, 0.1, 1, 10} {
-		sd := Bounds{Laplace: true}.refuting(0.3, private)
+		sd := Bounds{Laplace: true}.Refuting(0.3, private)
 		if tail := beyondBoth(refuting*sd, 0.3, private/math.Sqrt2) / xmath.NormSF(refuting); math.Abs(tail-1) > 1e-6 {
 			t.Errorf("noise of %v: it refutes %v times as often as normal noise", private, tail)
 		}
 		m := Bounds{Laplace: true}.missing(mechanism.NoisyPair{X: 600, Z: 600, SD: mechanism.PairSD{Both: private * 1000}}, 1000, 1.2)
-		if beyond := 1.2-0.012 > 1+refuting*(Bounds{Laplace: true}).refuting(0, private); m.Refuted != beyond {
+		if beyond := 1.2-0.012 > 1+refuting*(Bounds{Laplace: true}).Refuting(0, private); m.Refuted != beyond {
 			t.Errorf("noise of %v: a mean weight of 1.2 refutes: %v; want %v", private, m.Refuted, beyond)
 		}
 	}

@@ -3,13 +3,13 @@ package survival
 import "math"
 
 // MeanWeight is the noisy mean, over all persons, of their weights in an arm, and its standard
-// error, where the number of persons is known. With right probabilities of actions it is 1 at
+// errors of sampling and of noise, where the number of persons is known. With right probabilities of actions it is 1 at
 // most, whatever is cut or missing.
-func (q Question) MeanWeight(cells []float64, arm int) (mean, sd float64) {
+func (q Question) MeanWeight(cells []float64, arm int) (mean, sampling, noise float64) {
 	from := q.Exit(arm, 0, 0, 0)
 	a := limitedArm{q, cells[from : from+max(q.Strata, 1)*q.perStratum()], q.weight(arm)}
 	all := a.of(func(int, int) float64 { return 1 })
-	return a.weight * all.mean, a.weight * math.Sqrt(max(all.mean*(1-all.mean), 0)/q.Persons+all.noise)
+	return a.weight * all.mean, a.weight * math.Sqrt(max(all.mean*(1-all.mean), 0)/q.Persons), a.weight * math.Sqrt(all.noise)
 }
 
 // Refuted are the results with the limits that hold whatever is so, of the arms whose cells are
