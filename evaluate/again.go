@@ -43,6 +43,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Targets    *targetsFact       `json:"targets"`
 		Anchored   bool               `json:"anchored"`
 		Together   int                `json:"values_together"`
+		ValueNoise NoiseFamily        `json:"values_noise"`
 		Forecast   string             `json:"forecast"`
 		LeftOut    string             `json:"left_out"`
 		Start      []float64          `json:"first_states"`
@@ -67,7 +68,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		if targets, err = f.Targets.targets(); err != nil {
 			return nil, fmt.Errorf("%w: public.targets: %w", ErrRelease, err)
 		}
-		targets.unanchored, targets.separate = !f.Anchored, f.Together == 0
+		targets.unanchored, targets.separate, targets.pure = !f.Anchored, f.Together == 0, f.ValueNoise == LaplaceNoise
 	} else if target, err = targetLike(f.OnPolicy, f.Actions); err != nil {
 		return nil, fmt.Errorf("%w: public.actions: %w", ErrRelease, err)
 	}

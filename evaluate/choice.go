@@ -109,7 +109,7 @@ func (m DPIS) choosing(method string, p Public, of vouched) (draft, error) {
 	if err != nil {
 		return draft{}, err
 	}
-	told, together, err := m.forecast(method, f)
+	told, values, err := m.forecast(method, f)
 	if err != nil {
 		return draft{}, err
 	}
@@ -125,8 +125,11 @@ func (m DPIS) choosing(method string, p Public, of vouched) (draft, error) {
 		return d, err
 	}
 	d.summary = d.summary.and(summary{facts: map[string]any{"choice": told}, notes: []string{told.note(c, p.supposes)}})
-	if together > 0 {
-		d.summary.facts["values_together"] = together // which the forecast rests on
+	if n := values.together(); n > 0 { // which the forecast rests on
+		d.summary.facts["values_together"] = n
+		if values.answers[0].bounds.Laplace {
+			d.summary.facts["values_noise"] = LaplaceNoise
+		}
 	}
 	if !p.supposes {
 		d.summary.facts["forecast"] = byWeights
@@ -190,34 +193,30 @@ func (f *permuteAndFlip) relative(v float64) float64 {
 	return min(max((v-f.of.within.Min)/f.of.within.Width(), 0), 1)
 }
 
-// forecast supposes a gap and a value, and tells how likely either way names the best, and how many values would be one
-// release.
-func (m DPIS) forecast(method string, f *permuteAndFlip) (_ *ChoiceForecast, together int, err error) {
+// forecast supposes a gap and a value, and tells how likely either way names the best, and how values would be released, if
+// they can be.
+func (m DPIS) forecast(method string, f *permuteAndFlip) (_ *ChoiceForecast, values quantities, err error) {
 	p, c := f.public, f.public.Targets.Choose
 	returns := p.Returns()
 	v := f.value()
 	if !(v >= returns.Min && v <= returns.Max) {
-		return nil, 0, fmt.Errorf("%w: targets: select.value is %v, outside the public range of a return, [%v, %v]", ErrPublic, v, returns.Min, returns.Max)
+		return nil, values, fmt.Errorf("%w: targets: select.value is %v, outside the public range of a return, [%v, %v]", ErrPublic, v, returns.Min, returns.Max)
 	}
 	told := &ChoiceForecast{Gap: cmp.Or(c.Gap, returns.Width()/10), Value: v, MaxWeight: slices.Max(f.caps), Spread: f.spread, Center: f.of.within.Min + f.center*f.of.within.Width()}
 	supposed := scalar.Choosing{Candidates: len(f.candidates), Persons: p.Persons, Gap: told.Gap / f.of.within.Width(), Value: f.relative(v), Center: f.center,
 		Square: min(told.MaxWeight, f.of.weights.square)}
 	told.Flip = supposed.ByFlip(f.spread, p.Privacy.Budget.Epsilon, p.Privacy.Adjacency)
-	if p.Privacy.Budget.Delta == 0 {
-		return told, 0, nil // no Gaussian noise can be paid for
-	}
-	joint, err := m.answersFor(method, p, f.of)
-	if err != nil {
-		return nil, 0, err
-	}
-	affordable, err := affordableWeight(joint.public)
-	if err != nil {
-		return nil, 0, err
+	if values, err = m.valuesFor(method, p, f.of); err != nil || values.answers == nil {
+		return told, values, err
 	}
 	worst := 1.0
-	for _, a := range joint.answers {
+	for _, a := range values.answers {
 		cap := a.bounds.Caps.At(0).Max
 		if a.share > 0 {
+			affordable, err := affordableWeight(values.public)
+			if err != nil {
+				return nil, values, err
+			}
 			cap = min(cap, affordable)
 		}
 		noise, err := a.bounds.ValueNoise(cap, supposed.Value)
@@ -232,12 +231,25 @@ func (m DPIS) forecast(method string, f *permuteAndFlip) (_ *ChoiceForecast, tog
 			noise, err = a.bounds.EndNoise(cap)
 		}
 		if err != nil {
-			return nil, 0, err
+			return nil, values, err
 		}
 		worst = min(worst, supposed.ByNormal(noise))
 	}
 	told.Limits = worst
-	return told, joint.together(), nil
+	return told, values, nil
+}
+
+// valuesFor plans the values of all policies; it has no answers where delta is 0 and their noise would be Gaussian.
+func (m DPIS) valuesFor(method string, p Public, of vouched) (quantities, error) {
+	switch pure := p.Targets.pure || !p.replanned && p.Privacy.Budget.Delta == 0; {
+	case pure && m.needsGuard(p, of) == "" && lost(p) == "":
+		return m.valuesByLaplace(p, of)
+	case pure || p.Privacy.Budget.Delta == 0:
+		return quantities{}, nil
+	case p.replanned:
+		return m.answersFor(method, p, of)
+	}
+	return m.answersByNoise(method, p, of)
 }
 
 // note says what the forecast rests on.

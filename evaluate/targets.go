@@ -38,6 +38,8 @@ type Targets struct {
 	// unanchored is that of releases whose contrasts were measured from the middle, and separate that
 	// of those whose every value was a release of its own.
 	unanchored, separate bool
+	// pure tells that the forecast of a release by permute-and-flip is of values with Laplace noise.
+	pure bool
 }
 
 // NamedPolicy is one of several policies.
