@@ -163,7 +163,13 @@ func (p Public) nearEnds(w weightBound, answers []quantity, expected []ExpectedA
 				return nil, err
 			}
 		case a.kind == OfPolicy:
-			near[i] = nearEnd(e.HalfWidth, e.StdPrivacy)
+			if near[i] = e.Range.nearEnd(e.HalfWidth, e.StdPrivacy); a.bounds.Bare() {
+				of := a.weights(p.Targets, w)
+				near[i], err = a.bounds.ForeseeNear(nearShare, of.law, of.scatter)
+			}
+			if err != nil {
+				return nil, err
+			}
 		}
 	}
 	return near, nil

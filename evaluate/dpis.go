@@ -192,7 +192,7 @@ func (m DPIS) meanReturn(method string, p Public, w scalar.Mean, event dp.Event,
 		},
 	}
 	about, err := p.aboutMean(w)
-	about.inMiddle(nearEnd(about.expected.HalfWidth, about.expected.StdPrivacy))
+	about.inMiddle(p.Returns().nearEnd(about.expected.HalfWidth, about.expected.StdPrivacy))
 	return draft{
 		method: method, public: p, event: event, prepare: returns.preparation(), slim: true, laplace: true,
 		outcome: estimateAgain(func(e *scalar.Estimate) (*scalar.Estimate, error) { return w.Again(e, w.Ranges) }, nil),
@@ -287,7 +287,13 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	if m.Guess == nil && tier.half == 0 && !b.Usable && !p.supposes {
 		err = d.summary.unforecast(p, b, !p.share.some() && !b.Confounded)
 	} else if m.Guess == nil {
-		d.summary.inMiddle(nearEnd(d.summary.expected.HalfWidth, d.summary.expected.StdPrivacy))
+		near := p.Returns().nearEnd(d.summary.expected.HalfWidth, d.summary.expected.StdPrivacy)
+		if b.Bare() && baseline == nil {
+			if near, err = b.ForeseeNear(nearShare, of.weights.law, of.weights.scatter); err != nil {
+				return d, err
+			}
+		}
+		d.summary.inMiddle(near)
 		if of.weights.scatter < 1 && tier.half > 0 {
 			d.summary.outlook = append(d.summary.outlook, goTogether)
 		}

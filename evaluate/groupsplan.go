@@ -237,7 +237,7 @@ func (p Public) aboutGroups(parts []*Plan) summary {
 		if part.bounds.Noise.Clip != 0 {
 			a.Choices = part.bounds.Caps.Steps + 1
 		}
-		expected, near = append(expected, a), append(near, nearEnd(a.HalfWidth, a.StdPrivacy))
+		expected, near = append(expected, a), append(near, a.Range.nearEnd(a.HalfWidth, a.StdPrivacy))
 	}
 	s := summary{facts: map[string]any{"answers": expected}, expected: Expected{Constant: p.Returns().Width() / 2}}
 	if !p.supposes {

@@ -100,8 +100,9 @@ const goTogether = "Expected half widths suppose that rewards vary from decision
 // nearShare is the share of the range that stands for rare outcomes.
 const nearShare = 0.01
 
-// nearEnd is the half width of a value there, where it is half in the middle.
-func nearEnd(half, private float64) float64 {
+// nearEnd is half of what of the interval of a value there lies within a range, where half of it is half in the middle.
+func (r Range) nearEnd(half, private float64) float64 {
 	noise := min(scalar.Z95*private, half)
-	return math.Hypot(noise, 2*math.Sqrt(nearShare*(1-nearShare)*(half*half-noise*noise)))
+	near := math.Hypot(noise, 2*math.Sqrt(nearShare*(1-nearShare)*(half*half-noise*noise)))
+	return (near + min(near, nearShare*r.Width())) / 2
 }

@@ -52,7 +52,7 @@ func (m DPIS) usableByLaplace(method string, p Public, of vouched) (draft, error
 	}
 	about, err := p.aboutBounds(b, 1, 0, nil)
 	about.byLaplace()
-	about.inMiddle(nearEnd(about.expected.HalfWidth, about.expected.StdPrivacy))
+	about.inMiddle(p.Returns().nearEnd(about.expected.HalfWidth, about.expected.StdPrivacy))
 	return draft{
 		method: method, public: p, event: event, outcome: estimateAgain(b.Again, nil), laplace: true,
 		prepare: guarded(scalar.Filled{Bounds: b}, of, nil, p), slim: true,
