@@ -20,21 +20,13 @@ import (
 
 var selectionLogs = flag.Int("selection-logs", 400, "logs a row")
 
-// lottery is a log of persons with one action each, drawn by lot, and how often the largest mean reward names the last
-// action: where several have it, one of them is named at random.
-func lottery(rng *rand.Rand, persons int, paid []float64) (d *trajectory.Dataset, last float64) {
-	d = &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
-	sums, counts := make([]float64, len(paid)), make([]float64, len(paid))
-	for i := range persons {
-		a := rng.IntN(len(paid))
+// argmax is how often the largest mean reward of k actions names the last one: where several have it, one of
+// them is named at random.
+func argmax(d *trajectory.Dataset, k int) float64 {
+	sums, counts := make([]float64, k), make([]float64, k)
+	for i, a := range d.Action {
+		sums[a] += d.Reward[i]
 		counts[a]++
-		r := 0.0
-		if rng.Float64() < paid[a] {
-			r = 1
-			sums[a]++
-		}
-		d.Action, d.Reward, d.Terminated = append(d.Action, int32(a)), append(d.Reward, r), append(d.Terminated, true)
-		d.EpisodeStart, d.PersonStart, d.BehaviorProb = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1), append(d.BehaviorProb, 1/float64(len(paid)))
 	}
 	floats.Div(sums, counts)
 	most, ties := slices.Max(sums), 0.0
@@ -43,10 +35,10 @@ func lottery(rng *rand.Rand, persons int, paid []float64) (d *trajectory.Dataset
 			ties++
 		}
 	}
-	if sums[len(sums)-1] == most {
-		last = 1 / ties
+	if sums[k-1] == most {
+		return 1 / ties
 	}
-	return d, last
+	return 0
 }
 
 // TestSelectionTable prints how often the best of several constant policies is named in the same logs by values and intervals of all
@@ -87,7 +79,7 @@ func TestSelectionTable(t *testing.T) {
 				rng := rand.New(rand.NewPCG(uint64(i), uint64(persons)))
 				var named [3]float64
 				for range *selectionLogs {
-					d, last := lottery(rng, persons, problem.paid)
+					d := paidArms(rng, persons, problem.paid)
 					log := rng.Uint64()
 					answers := runOf(t, byValue, d, noise.NewSeeded(log)).Answers
 					for j, right := range []bool{answers[len(answers)-1].Selection.BestByValue == best, runOf(t, byFlip, d, noise.NewSeeded(log)).Answers[0].Pick.Policy == best} {
@@ -95,7 +87,7 @@ func TestSelectionTable(t *testing.T) {
 							named[j] += 1 / float64(*selectionLogs)
 						}
 					}
-					named[2] += last / float64(*selectionLogs)
+					named[2] += argmax(d, k) / float64(*selectionLogs)
 				}
 				fmt.Printf("%s\t%d\t%g\t%.2f\t%.2f\t%.2f\t%.2f\t%.2f\n", problem.name, persons, epsilon, named[0], told.Limits, named[1], told.Flip, named[2])
 			}

@@ -293,11 +293,3 @@ func TestAForecastSaysWhereItsStatesAreRare(t *testing.T) {
 		}
 	}
 }
-
-// halfOf is the half width that a plan forecasts of its first answer.
-func halfOf(plan *evaluate.Plan) float64 {
-	if told, ok := plan.Facts["answers"].([]evaluate.ExpectedAnswer); ok {
-		return told[0].HalfWidth
-	}
-	return plan.Expected.HalfWidth
-}

@@ -12,22 +12,7 @@ import (
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
-	"github.com/discreet-rl/discreet/rl/trajectory"
 )
-
-// paidArms is a log of one episode a person whose action is drawn by lot and pays 1 with the probability of its arm.
-func paidArms(rng *rand.Rand, persons int, paid []float64) *trajectory.Dataset {
-	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
-	for i := range persons {
-		a, r := rng.IntN(len(paid)), 0.0
-		if rng.Float64() < paid[a] {
-			r = 1
-		}
-		d.Action, d.Reward, d.Terminated = append(d.Action, int32(a)), append(d.Reward, r), append(d.Terminated, true)
-		d.EpisodeStart, d.PersonStart, d.BehaviorProb = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1), append(d.BehaviorProb, 1/float64(len(paid)))
-	}
-	return d
-}
 
 // armsByLot asks for the values of actions, one policy each, of which the lot is known, and for the difference of the last two.
 func armsByLot(t testing.TB, persons int64, adjacency dp.Adjacency, actions ...int) evaluate.Public {

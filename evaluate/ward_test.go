@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/discreet-rl/discreet/evaluate"
 	"github.com/discreet-rl/discreet/rl/policy"
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -110,4 +111,26 @@ func (w ward) worthOf(a, b policy.Policy) float64 {
 		}
 	}
 	return total
+}
+
+// paidArms is a log of one episode a person whose action is drawn by lot and pays 1 with the probability of its arm.
+func paidArms(rng *rand.Rand, persons int, paid []float64) *trajectory.Dataset {
+	d := &trajectory.Dataset{PersonStart: []int{0}, EpisodeStart: []int{0}}
+	for i := range persons {
+		a, r := rng.IntN(len(paid)), 0.0
+		if rng.Float64() < paid[a] {
+			r = 1
+		}
+		d.Action, d.Reward, d.Terminated = append(d.Action, int32(a)), append(d.Reward, r), append(d.Terminated, true)
+		d.EpisodeStart, d.PersonStart, d.BehaviorProb = append(d.EpisodeStart, i+1), append(d.PersonStart, i+1), append(d.BehaviorProb, 1/float64(len(paid)))
+	}
+	return d
+}
+
+// halfOf is the half width that a plan forecasts of its first answer.
+func halfOf(plan *evaluate.Plan) float64 {
+	if told, ok := plan.Facts["answers"].([]evaluate.ExpectedAnswer); ok {
+		return told[0].HalfWidth
+	}
+	return plan.Expected.HalfWidth
 }
