@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/evaluate/internal/scalar"
@@ -151,10 +152,15 @@ func forecastAnswers(p Public, w weightBound, answers []quantity, expected []Exp
 // on where outcomes are, and have 0.
 func (p Public) nearEnds(w weightBound, answers []quantity, expected []ExpectedAnswer) (near []float64, err error) {
 	near = make([]float64, len(answers))
+	above := make([]float64, len(answers))
 	for i, a := range answers {
 		switch e := expected[i]; {
 		case a.values != nil:
-			if near[i] = a.both(near[a.values[0]], near[a.values[1]]); e.HalfWidth == 0 {
+			first, second := a.values[0], a.values[1]
+			if near[i] = near[first] + near[second]; a.uncorrelated {
+				near[i] = min(near[i], a.both(above[first], above[second]))
+			}
+			if e.HalfWidth == 0 {
 				near[i] = 0
 			}
 		case a.anchor > 0:
@@ -165,7 +171,7 @@ func (p Public) nearEnds(w weightBound, answers []quantity, expected []ExpectedA
 		case a.kind == OfPolicy:
 			if near[i] = e.Range.nearEnd(e.HalfWidth, e.StdPrivacy); a.bounds.Bare() {
 				of := a.weights(p.Targets, w)
-				near[i], err = a.bounds.ForeseeNear(nearShare, of.law, of.scatter)
+				near[i], above[i], err = a.bounds.ForeseeNear(nearShare, of.law, of.scatter)
 			}
 			if err != nil {
 				return nil, err
@@ -252,7 +258,11 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 	if uncut {
 		whatever = ", assuming that the design and its probabilities are right and that no record is lost, as the curator states (problem.records: complete); the check of the data can refute that statement but not prove it. If more weight is missing in one answer than chance explains, all intervals get a guard and notes say so."
 	}
-	s.notes = append([]string{jointNote(len(answers), whatever)}, p.episodesNote()...)
+	joint := jointNote(len(answers), whatever)
+	if slices.ContainsFunc(answers, func(a quantity) bool { return a.together }) {
+		joint = strings.Replace(joint, dividedAlike, " They share the error probability equally; the budget is divided among releases, of which the values of policies that always take one action are one, with the parts of all of them.", 1)
+	}
+	s.notes = append([]string{joint}, p.episodesNote()...)
 	s.estimated(p)
 	if slices.ContainsFunc(answers, func(a quantity) bool { return a.apart != nil }) {
 		s.notes = append(s.notes, "A contrast with a distance is estimated from the difference of weights: a decision counts by how far apart the two policies are in its state, and what was never logged can be worth no more than that. Its range is what policies at that distance can differ by.")
@@ -275,5 +285,7 @@ func jointNote(intervals int, whatever string) string {
 	if intervals == 1 {
 		return "The interval holds with 95% probability" + whatever
 	}
-	return fmt.Sprintf("All %d intervals hold simultaneously with 95%% probability", intervals) + whatever + " The budget and the error probability are divided equally among them."
+	return fmt.Sprintf("All %d intervals hold simultaneously with 95%% probability", intervals) + whatever + dividedAlike
 }
+
+const dividedAlike = " The budget and the error probability are divided equally among them."

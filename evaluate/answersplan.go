@@ -48,7 +48,7 @@ func (m DPIS) byLimits(method string, p Public, of vouched) (draft, error) {
 	}
 	if n := joint.together(); n > 0 {
 		about.facts["values_together"] = n
-		about.notes = append(about.notes, fmt.Sprintf("The values of the %d policies that always take one action are one release, at the price of one: a person's episode counts in one of them at most.", n))
+		about.notes = append(about.notes, p.words("Of values that are one release nobody's episode counts in more than one."))
 	}
 	if slices.ContainsFunc(joint.answers, func(a quantity) bool { return a.anchor > 0 }) {
 		about.notes = append(about.notes, "A contrast is measured from what outcomes are worth on average, for which it pays a small part of its budget, where that is expected to be narrower than from the middle of their range.")
@@ -235,7 +235,10 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 	if err != nil {
 		return all, err
 	}
-	told := fmt.Sprintf(". The expected half widths add up to %.3g without a guard and to %.3g with it", without, with)
+	told := ""
+	if p.supposes {
+		told = fmt.Sprintf(". The expected half widths add up to %.3g without a guard and to %.3g with it", without, with)
+	}
 	if guard.why = costs(p, of, with, without); guard.why != "" {
 		guard.why += told
 		return all.keeping(m, of)

@@ -16,6 +16,9 @@ import (
 // whole budget allows (Gaussian differential privacy composes by adding mu^2;
 // Dong, Roth and Su 2022). It returns noise multipliers, rounded up.
 func multipliers(q Privacy, shares ...float64) ([]float64, error) {
+	if q.Budget.Delta == 0 {
+		return nil, fmt.Errorf("%w: delta is 0, and the noise of this is Gaussian: set privacy.delta above 0, well below 1 over the number of persons", dp.ErrBudget)
+	}
 	mu, err := account.GaussianMu(q.Budget)
 	if err != nil {
 		return nil, err

@@ -289,7 +289,7 @@ func (m DPIS) offPolicy(method string, p Public, of vouched, baseline *paidBasel
 	} else if m.Guess == nil {
 		near := p.Returns().nearEnd(d.summary.expected.HalfWidth, d.summary.expected.StdPrivacy)
 		if b.Bare() && baseline == nil {
-			if near, err = b.ForeseeNear(nearShare, of.weights.law, of.weights.scatter); err != nil {
+			if near, _, err = b.ForeseeNear(nearShare, of.weights.law, of.weights.scatter); err != nil {
 				return d, err
 			}
 		}

@@ -61,7 +61,7 @@ func (p Public) notForecast(estimated, guess bool) string {
 
 // inMiddle adds that a forecast supposes a value in the middle of the range, and what it is near an end.
 func (s *summary) inMiddle(near float64) {
-	s.outlook = append(s.outlook, fmt.Sprintf("The expected half width supposes a value in the middle of the range; near an end it is smaller, of rare outcomes (1%% of the range) about %.3g.", near))
+	s.outlook = append(s.outlook, fmt.Sprintf("The expected half width and the error of privacy suppose a value in the middle of the range; near an end the half width is smaller, of rare outcomes (1%% of the range) about %.3g.", near))
 }
 
 // farLess is how many times as wide as it may be a forecast is that has to say so.
@@ -90,7 +90,7 @@ func (s *summary) inMiddles(expected []ExpectedAnswer, near []float64) {
 		}
 	}
 	if told != nil {
-		s.outlook = append(s.outlook, "Expected half widths suppose values in the middle of the range; of rare outcomes (1% of the range) they are smaller: "+strings.Join(told, ", ")+".")
+		s.outlook = append(s.outlook, "Expected half widths and errors of privacy suppose values in the middle of the range; of rare outcomes (1% of the range) half widths are smaller: "+strings.Join(told, ", ")+".")
 	}
 }
 

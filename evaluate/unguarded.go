@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 
@@ -75,7 +76,8 @@ func (m DPIS) answersByNoise(method string, p Public, of vouched) (planned quant
 	asked, t := p.Privacy.byLaplace(), p.Targets
 	alone := len(t.Contrasts) == 1 && len(t.Levels) == 0 && !t.Best && !t.unanchored
 	var pure quantities
-	if m.needsGuard(p, of) == "" && lost(p) == "" {
+	why := cmp.Or(m.needsGuard(p, of), lost(p))
+	if why == "" {
 		if alone {
 			pure, err = m.contrastByLaplace(p, of)
 		} else {
@@ -84,6 +86,9 @@ func (m DPIS) answersByNoise(method string, p Public, of vouched) (planned quant
 	}
 	if err != nil {
 		return planned, err
+	}
+	if pure.answers == nil && p.Privacy.Budget.Delta == 0 {
+		return planned, fmt.Errorf("%w: %s: delta is 0, which serves one contrast alone, and values of policies that each always take another action, without a guard: %s. Set privacy.delta above 0", dp.ErrBudget, method, cmp.Or(why, "more than that is asked for"))
 	}
 	if !asked || pure.answers == nil {
 		if planned, err = m.answersFor(method, p, of); err != nil || pure.answers == nil {

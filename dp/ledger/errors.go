@@ -142,9 +142,16 @@ func (e *RefusedError) remedied(whose string) string {
 	s := fmt.Sprintf("%v: dataset %q: %s at epsilon %g, delta %g exceeds what is left of %s; ", ErrBudget, e.Dataset, e.Method, e.Budget.Epsilon, e.Budget.Delta, whose)
 	// A twentieth of what was asked for makes no useful answer.
 	if fits := floored(e.Epsilon); e.Epsilon > e.Budget.Epsilon/20 {
-		s += fmt.Sprintf("epsilon up to %g at delta %.4g would fit: lower privacy.epsilon, or ", fits, e.Delta)
+		lower := "privacy.epsilon"
+		if e.Delta < e.Budget.Delta {
+			lower += " and privacy.delta"
+			if fits >= e.Budget.Epsilon {
+				fits, lower = e.Budget.Epsilon, "privacy.delta"
+			}
+		}
+		s += fmt.Sprintf("epsilon up to %g at delta %.4g would fit: lower %s, or ", fits, e.Delta, lower)
 	} else {
-		s += "hardly anything is left: "
+		s += "hardly anything like it would fit: "
 	}
 	if _, laplace := e.Event.(dp.DiscreteLaplace); laplace {
 		s += "where the ledger's rule is not basic, Laplace noise is charged to the reserve alone and Gaussian noise (privacy.noise_family: gaussian, and a delta above 0) to the rest; choose that, or "

@@ -23,9 +23,13 @@ func TestFlooredIsBelowAndNear(t *testing.T) {
 func TestARefusalSaysWhatToDo(t *testing.T) {
 	for left, want := range map[float64]string{
 		0.13699: "epsilon up to 0.1369 at delta 1e-05 would fit: lower privacy.epsilon, or ask the steward for more",
-		0.0026:  "hardly anything is left: ask the steward for more",
-		0:       "hardly anything is left",
+		0.0026:  "hardly anything like it would fit: ask the steward for more",
+		0:       "hardly anything like it would fit",
 	} {
+		short := (&RefusedError{Dataset: "trial", Epsilon: 1, Delta: 1e-7, Method: "dp-wis", Budget: dp.Budget{Epsilon: 1, Delta: 1e-5}}).Error()
+		if !strings.Contains(short, "epsilon up to 1 at delta 1e-07 would fit: lower privacy.delta, or") {
+			t.Error(short)
+		}
 		err := error(&RefusedError{Dataset: "trial", Analyst: "bob", Event: dp.Composed{}, Epsilon: left, Delta: 1e-5,
 			Method: "dp-wis", Budget: dp.Budget{Epsilon: 1, Delta: 1e-5}})
 		if !errors.Is(err, ErrBudget) || !errors.Is(err, ErrShare) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"slices"
 	"strconv"
@@ -80,6 +81,34 @@ func BehaviorPolicy(b *config.Behavior, c config.Config) (policy.Policy, error) 
 		return readPolicy(c.Resolve(b.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadSoftmax(f, b.Path) })
 	}
 	return readPolicy(c.Resolve(b.Path), func(f *os.File) (policy.Policy, error) { return policy.ReadTree(f, b.Path) })
+}
+
+// inOneEntry refuses the probabilities of the actions at one decision where they stand as those of several decisions: single numbers that
+// add up to 1, and more of them than an episode has decisions.
+func inOneEntry(b *config.Behavior, p evaluate.Public) error {
+	decisions := cmp.Or(p.EpisodeHorizon, p.Horizon)
+	if p.OneDecision {
+		decisions = 1
+	}
+	if b == nil || decisions < 1 || int64(len(b.Probs)) <= decisions {
+		return nil
+	}
+	total := 0.0
+	for _, at := range b.Probs {
+		if len(at) != 1 {
+			return nil
+		}
+		total += at[0]
+	}
+	if math.Abs(total-1) > 1e-6 {
+		return nil
+	}
+	return fmt.Errorf("%w: data.behavior.probs gives one probability for each of %d decisions, and an episode has %d: if they are those of %[2]d actions at one decision, write them as one entry, in brackets of its own: probs: [%[4]v]", config.ErrConfig, len(b.Probs), decisions, commas(b.Probs.Entries()))
+}
+
+// commas writes a list as YAML does.
+func commas(all []any) string {
+	return "[" + strings.Trim(strings.ReplaceAll(fmt.Sprint(all), " ", ", "), "[]") + "]"
 }
 
 // behaviorLabel is what a release says of the behaviour policy.

@@ -57,6 +57,9 @@ func New(c config.Config) (*Spec, error) {
 	if s.Behavior, err = BehaviorPolicy(c.Data.Behavior, c); err != nil {
 		return nil, fmt.Errorf("data.behavior: %w", err)
 	}
+	if err := inOneEntry(c.Data.Behavior, s.Public); err != nil {
+		return nil, err
+	}
 	if b := c.Data.Behavior; !Recorded(b) {
 		if s.Public.Targets != nil {
 			s.Public.Targets.Drawn = s.Behavior

@@ -77,21 +77,21 @@ func (b Bounds) Foresee(law []Atom, scatter float64) (half float64, err error) {
 }
 
 // ForeseeNear is half of what of the interval of a value lies within the range, without a guard and of outcomes at its
-// ends, where the value is such a share of it.
-func (b Bounds) ForeseeNear(share float64, law []Atom, scatter float64) (half float64, err error) {
+// ends, where the value is such a share of it; above is all of it beyond the value.
+func (b Bounds) ForeseeNear(share float64, law []Atom, scatter float64) (half, above float64, err error) {
 	cap, persons := b.Caps.At(0).Max, float64(b.Public.Persons)
 	m, err := b.pair(cap)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	_, square := cutAt(cap, law)
 	fill := b.fillOf(share)
 	e := &Estimate{Value: share, StdSampling: math.Sqrt(scatter * square * (fill*fill + share*(1-2*fill)) / persons)}
 	if e.StdPrivacy, err = b.ValueNoise(cap, share); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	low, high := b.uncut(mechanism.NoisyPair{Count: persons, SD: m.SD()}, e, persons, cap)
-	return (min(high, 1) - max(low, 0)) / 2 * b.Range.Width(), nil
+	return (min(high, 1) - max(low, 0)) / 2 * b.Range.Width(), (high - share) * b.Range.Width(), nil
 }
 
 // guardedHalf is the margin that is expected of each end, for weights of a mean and a mean square at a cap.
