@@ -6,6 +6,8 @@ package mutants
 
 func evaluateMutants() []mutant {
 	return []mutant{
+		{name: "a difference of doubted values stays narrow", in: "evaluate", run: "RefutedByOneValue",
+			edits: edits{{"missing.Unguarded, out.Missing = false, &missing", "out.Missing = &missing"}}},
 		{name: "receipt not redeemed", in: "evaluate", run: "Receipt",
 			edits: edits{{"if err := redeem(r.plan.public.guarantee().Adjacency, r.plan.event); err != nil {", "if redeem == nil {\n\t\terr := error(nil)"}}},
 		{name: "a design from which a plan follows is not stated", in: "evaluate", by: ".", run: "WhateverIsCombined",
