@@ -280,9 +280,9 @@ func (q quantity) both(first, second float64) float64 {
 }
 
 // subtracted is the difference of two values: where both intervals hold, its own does. Of errors that are
-// uncorrelated the squares add up, unless one of the two intervals allows for missing mass.
+// uncorrelated the squares add up, unless one of the two intervals allows for missing mass, or for wrong probabilities.
 func subtracted(a quantity, first, second *scalar.Estimate) *Release {
-	a.uncorrelated = a.uncorrelated && first.Missing.Unguarded && second.Missing.Unguarded && !first.Missing.Refuted && !second.Missing.Refuted
+	a.uncorrelated = a.uncorrelated && first.Missing.Unguarded && second.Missing.Unguarded
 	e := &Estimate{
 		Value:      first.Value - second.Value,
 		Interval:   [2]float64{first.Interval[0] - second.Interval[1], first.Interval[1] - second.Interval[0]},

@@ -116,6 +116,32 @@ func TestRefutedByOneAnswerAllThatRestOnWeightsAreOpen(t *testing.T) {
 	}
 }
 
+// TestRefutedByOneValueNoDifferenceIsNarrow: where of six arms by lot one is drawn twice as often as recorded, and two others as often, the
+// difference of these, which is that of values without a guard, is as open as they are, and no policy is excluded.
+func TestRefutedByOneValueNoDifferenceIsNarrow(t *testing.T) {
+	const persons = 20000
+	for _, family := range []evaluate.NoiseFamily{evaluate.GaussianNoise, evaluate.LaplaceNoise} {
+		p := armsByLot(t, persons, dp.ReplaceOne, 2, 0, 1)
+		p.Privacy.NoiseFamily = family
+		p.Design = evaluate.NewDesign(must(policy.NewUniform(6)), true, p.Targets.Policies[0].Policy, p.Targets.Policies[1].Policy, p.Targets.Policies[2].Policy)
+		d := paidArms(rand.New(rand.NewPCG(1, 2)), persons, []float64{0.1, 0.5, 0.3, 0.2, 0.2, 0.2})
+		for i, a := range d.Action {
+			if a == 5 {
+				d.Action[i] = 2
+			}
+		}
+		r := runOf(t, must(evaluate.DPWIS{}.Plan(p)), d, noise.NewSeeded(3))
+		for i, want := range [][2]float64{{0, 1}, {0, 1}, {0, 1}, {-1, 1}} {
+			if got := r.Answers[i].Estimate.Interval; got != want {
+				t.Errorf("%s, %s: %v; want %v", family, r.Answers[i].Name, got, want)
+			}
+		}
+		if s := r.Answers[4].Selection; len(s.MayBeBest) != 3 {
+			t.Errorf("%s: of refuted weights follows that only %v may be best", family, s.MayBeBest)
+		}
+	}
+}
+
 // TestParametersOfOtherMethodsAreNamed: whoever sets one that the method does not have
 // reads which methods do.
 func TestParametersOfOtherMethodsAreNamed(t *testing.T) {

@@ -6,6 +6,8 @@ package mutants
 
 func evaluateMutants() []mutant {
 	return []mutant{
+		{name: "a difference of doubted values stays narrow", in: "evaluate/internal/scalar", by: "evaluate", run: "RefutedByOneValue",
+			edits: edits{{"missing.Unguarded, out.Missing = false, &missing", "out.Missing = &missing"}}},
 		{name: "receipt not redeemed", in: "evaluate", run: "Receipt",
 			edits: edits{{"if err := redeem(r.plan.public.guarantee().Adjacency, r.plan.event); err != nil {", "if redeem == nil {\n\t\terr := error(nil)"}}},
 		{name: "a design from which a plan follows is not stated", in: "evaluate", by: ".", run: "WhateverIsCombined",
@@ -237,7 +239,7 @@ func evaluateMutants() []mutant {
 		{name: "several answers: a contrast of the same side twice", in: "evaluate/internal/scalar", run: "Contrast",
 			edits: edits{{"times, x, z = -times, z, x", "times = -times"}}},
 		{name: "moments by Laplace: half of the noise", in: "internal/dp/mechanism", by: "internal/evaluate/replay", run: "Pairs",
-			edits: edits{{"multiplier * m.longest() * (1 + 0x1p-50)", "multiplier * m.longest() / 2"}}},
+			edits: edits{{"m.total.byLaplace((high-low)/2, multiplier,", "m.total.byLaplace((high-low)/2, multiplier/2,"}}},
 		{name: "moments by Laplace: the square of Gaussian noise", in: "internal/dp/mechanism", run: "LaplaceMomentsKeep",
 			edits: edits{{"parabola{square: 0.2}", "parabola{square: 0.8}"}}},
 		{name: "noise by Laplace: an interval of z standard deviations", in: "evaluate/internal/scalar", run: "HalfIs",

@@ -126,6 +126,10 @@ func Refuted(mean, sd, persons float64) bool {
 // of the same release: its interval is all of the public range.
 func (b Bounds) Doubt(e *Estimate) *Estimate {
 	out := *e
+	if e.Missing != nil {
+		missing := *e.Missing
+		missing.Unguarded, out.Missing = false, &missing
+	}
 	whole := [2]float64{b.at(0), b.at(1)}
 	half := b.half(e.StdSampling, e.StdPrivacy)
 	out.Clipping = [2]float64{max(e.Value-half-whole[0], 0), max(whole[1]-e.Value-half, 0)}

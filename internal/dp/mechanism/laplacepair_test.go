@@ -1,6 +1,7 @@
 package mechanism
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -70,6 +71,34 @@ func TestLaplacePairKeepsToItsNorm(t *testing.T) {
 				r.Fatalf("%v: %v and %v are beyond the norm", adjacency, a, b)
 			}
 		})
+	}
+}
+
+// TestLaplaceNoiseOfAnyScaleHasAGrid: whatever multiplier Gaussian noise has a grid for, Laplace noise has one, on which
+// the event has that multiplier and the sampler its bound; one that leaves no resolution is refused.
+func TestLaplaceNoiseOfAnyScaleHasAGrid(t *testing.T) {
+	type sum interface{ Event() dp.Event }
+	for _, adjacency := range []dp.Adjacency{dp.ReplaceOne, dp.AddRemoveOne} {
+		for name, form := range map[string]func(multiplier float64) (sum, error){
+			"upper":    func(m float64) (sum, error) { return NewLaplacePair(3, m, adjacency, true) },
+			"squares":  func(m float64) (sum, error) { return NewLaplacePair(3, m, adjacency, false) },
+			"together": func(m float64) (sum, error) { return NewLaplacePairs([]float64{2, 5, 1}, m, adjacency) },
+			"moments":  func(m float64) (sum, error) { return NewLaplaceMoments(-1, 2, m, adjacency) },
+		} {
+			for m := 0.1; m < 1e6; m *= 1.03 {
+				s, err := form(m)
+				if err != nil {
+					t.Errorf("%s, %v, multiplier %v: %v", name, adjacency, m, err)
+					break
+				}
+				if e := s.Event().(dp.DiscreteLaplace); !(e.Scale >= m*e.Norm && e.Scale <= m*e.Norm*(1+1e-14)) || e.Scale > 1<<39 {
+					t.Errorf("%s, %v, multiplier %v: %+v", name, adjacency, m, e)
+				}
+			}
+			if _, err := form(1e12); !errors.Is(err, ErrParameter) {
+				t.Errorf("%s, %v: no resolution is left, and the error is %v", name, adjacency, err)
+			}
+		}
 	}
 }
 

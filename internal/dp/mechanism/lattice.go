@@ -188,6 +188,21 @@ func newAccumulator(grid lattice, dim int, kind Noise) accumulator {
 	return accumulator{grid: grid, sum: make([]int64, dim), fast: kind == Fast}
 }
 
+// byLaplace gives the noise a scale, the multiplier times the longest norm in steps, on the first grid, each twice
+// as coarse as the one before it, on which the sampler accepts it.
+func (a *accumulator) byLaplace(most, multiplier float64, longest func() float64) error {
+	a.laplace = true
+	for {
+		if a.grid.sigma = multiplier * longest() * (1 + 0x1p-50); a.grid.sigma <= 1<<maxNoise {
+			return nil
+		}
+		a.grid.step *= 2
+		if a.grid.radius = uint64(most / a.grid.step); a.grid.radius <= 2*slack {
+			return fmt.Errorf("%w: noise of %v times what a person adds leaves no resolution", ErrParameter, multiplier)
+		}
+	}
+}
+
 func (a *accumulator) add(k []int64) error {
 	if err := a.count(); err != nil {
 		return err

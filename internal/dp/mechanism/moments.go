@@ -82,12 +82,12 @@ func NewLaplaceMoments(low, high, multiplier float64, adjacency dp.Adjacency) (*
 	if err != nil {
 		return nil, err
 	}
-	m.shape, m.total.laplace = parabola{square: 0.2}, true
+	m.shape = parabola{square: 0.2}
 	if adjacency == dp.AddRemoveOne {
 		m.shape.count = 0.5
 	}
-	if m.total.grid.sigma = multiplier * m.longest() * (1 + 0x1p-50); !(m.total.grid.sigma <= 1<<maxNoise) {
-		return nil, fmt.Errorf("%w: noise is %v half ranges; choose a larger epsilon", ErrParameter, multiplier)
+	if err := m.total.byLaplace((high-low)/2, multiplier, m.longest); err != nil {
+		return nil, err
 	}
 	return m, nil
 }

@@ -102,9 +102,8 @@ func NewLaplacePair(most, multiplier float64, adjacency dp.Adjacency, upper bool
 		p.shape.rest = 2
 	}
 	p.total = newAccumulator(p.total.grid, dim, Exact)
-	p.total.laplace = true
-	if p.total.grid.sigma = multiplier * p.longest() * (1 + 0x1p-50); !(p.total.grid.sigma <= 1<<maxNoise) {
-		return nil, fmt.Errorf("%w: noise is %v of the largest sum; choose a larger epsilon", ErrParameter, multiplier)
+	if err := p.total.byLaplace(most, multiplier, p.longest); err != nil {
+		return nil, err
 	}
 	return p, nil
 }

@@ -84,9 +84,9 @@ func NewLaplacePairs(most []float64, multiplier float64, adjacency dp.Adjacency)
 	}
 	p.shape = triangle{height: flat, product: 2, count: p.shape.count}
 	p.total = newAccumulator(p.total.grid, p.shape.of(len(most)), Exact)
-	p.total.laplace, p.point = true, p.point[:len(p.total.sum)]
-	if p.total.grid.sigma = multiplier * p.longest() * (1 + 0x1p-50); !(p.total.grid.sigma <= 1<<maxNoise) {
-		return nil, fmt.Errorf("%w: noise is %v times what a person adds; choose a larger epsilon", ErrParameter, multiplier)
+	p.point = p.point[:len(p.total.sum)]
+	if err := p.total.byLaplace(1, multiplier, p.longest); err != nil {
+		return nil, err
 	}
 	return p, nil
 }
