@@ -291,8 +291,9 @@ func subtracted(a quantity, first, second *scalar.Estimate) *Release {
 	}
 	if a.uncorrelated { // before either was brought into the range, where errors are what they are
 		value := e.Value + first.Beyond - second.Beyond
-		low := max(e.Interval[0], value-math.Hypot(first.Margins[0], second.Margins[1]))
-		high := min(e.Interval[1], value+math.Hypot(first.Margins[1], second.Margins[0]))
+		within := a.bounds.Public.Returns
+		low := max(within.Min, value-math.Hypot(first.Margins[0], second.Margins[1]))
+		high := min(within.Max, value+math.Hypot(first.Margins[1], second.Margins[0]))
 		if low < high { // else one of the intervals misses
 			e.Value, e.Interval, e.Confidence = min(max(value, low), high), [2]float64{low, high}, a.bounds.AloneConfidence()
 		}
