@@ -81,7 +81,7 @@ func (d *Design) tellEach(behaviour policy.Policy, drawn bool, targets []policy.
 	each, differ := make([]*Design, len(targets)), false
 	for i, target := range targets {
 		each[i] = NewDesign(behaviour, drawn, target)
-		differ = differ || each[i] != nil && !slices.Equal(each[i].Ratios, d.Ratios)
+		differ = differ || each[i] != nil && !(slices.Equal(each[i].Ratios, d.Ratios) && slices.Equal(each[i].Squares, d.Squares))
 	}
 	if differ {
 		d.Each = each

@@ -168,6 +168,8 @@ func (m DPIS) contrastByLaplace(p Public, of vouched) (out quantities, err error
 			continue
 		}
 		q.bounds = p.unguardedBy(q.bounds, w)
+		// Its mean square is a bound, which two policies of other weights, or the difference of weights, do not reach.
+		q.bounds.TwoValued = q.bounds.TwoValued && q.apart == nil && p.Design.Each == nil
 		noise, err := q.bounds.AnchorNoise(p.laplaceScale())
 		if err != nil {
 			return out, err

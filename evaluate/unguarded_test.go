@@ -225,3 +225,40 @@ func TestAContrastByLaplaceHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestAContrastOfUnequalLots: weights of two policies that tell no states apart are not 0 or the largest where actions are drawn
+// with .98 and .02, so that squares are not what they would be then: at rare outcomes the contrast with Laplace noise is less than .7 times as
+// wide as with Gaussian noise, and holds in most of 20 logs.
+func TestAContrastOfUnequalLots(t *testing.T) {
+	const persons, logs = 20_000, 20
+	drawn, arm, even := must(policy.NewTable([]float64{0.98, 0.02}, 2, "obs_all")), must(policy.NewConstant(1)), must(policy.NewTable([]float64{0.49, 0.51}, 2, "obs_all"))
+	rng, held := rand.New(rand.NewPCG(1, 2)), 0
+	var widths [2]float64
+	for range logs {
+		d := paidArms(rng, persons, []float64{0, 0})
+		d.Columns, d.Obs = []string{"obs_all"}, make([]float64, persons)
+		for i := range d.Action {
+			d.Action[i], d.BehaviorProb[i] = 0, 0.98
+			if rng.Float64() < 0.02 {
+				d.Action[i], d.BehaviorProb[i] = 1, 0.02
+			}
+			if rng.Float64() < 0.01*float64(1+d.Action[i]) {
+				d.Reward[i] = 1
+			}
+		}
+		for k, family := range []evaluate.NoiseFamily{evaluate.GaussianNoise, evaluate.LaplaceNoise} {
+			p := banditPublic(t, persons, dp.ReplaceOne, nil)
+			p.Privacy.NoiseFamily = family
+			p.Targets = &evaluate.Targets{Policies: []evaluate.NamedPolicy{{Name: "arm", Policy: arm}, {Name: "even", Policy: even}}, Contrasts: [][2]string{{"arm", "even"}}, Drawn: drawn}
+			p.Design, p.Complete = evaluate.NewDesign(drawn, true, arm, even), true
+			e := run(t, evaluate.DPWIS{}, p, d, noise.NewSeeded(rng.Uint64())).Answers[0].Estimate
+			widths[k] += e.Interval[1] - e.Interval[0]
+			if k == 1 && e.Interval[0] <= 0.0049 && 0.0049 <= e.Interval[1] {
+				held++
+			}
+		}
+	}
+	if widths[1] > 0.7*widths[0] || held < 14 {
+		t.Errorf("widths %v with Gaussian and with Laplace noise; %d of %d hold", widths, held, logs)
+	}
+}

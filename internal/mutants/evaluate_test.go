@@ -80,6 +80,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"constant && !taken[c.Actions()]", "constant"}}},
 		{name: "errors in squares though a person has several episodes", in: "evaluate", run: "WhichValuesAreTogether",
 			edits: edits{{"q.values != nil || values == nil || p.Episodes != 1 && p.Horizon != 1", "q.values != nil || values == nil"}}},
+		{name: "weights of a contrast taken for two-valued", in: "evaluate", run: "AContrastOfUnequalLots",
+			edits: edits{{"q.bounds.TwoValued && q.apart == nil && p.Design.Each == nil", "q.bounds.TwoValued"}}},
 		{name: "a difference that nobody counted", in: "evaluate", run: "WhichValuesAreTogether",
 			edits: edits{{"if q.values != nil || values == nil ||", "if values == nil ||"}}},
 		{name: "values beyond the range are equal", in: "evaluate", run: "BestBeyondTheRange",
