@@ -43,26 +43,6 @@ func (t *reader) header() error {
 	return t.plausible()
 }
 
-// plausible recognises a header that is of another format.
-func (t *reader) plausible() error {
-	name := t.fields[0].Name
-	broken := slices.ContainsFunc(t.fields, func(f table.Field) bool { return strings.ContainsRune(f.Name, '\r') })
-	switch {
-	case broken: // the whole file may be in it: no name of a column may be told
-		return &trajectory.InputError{File: t.name, What: "the header holds a carriage return: lines that end in one alone are not told apart",
-			Remedy: "end lines in LF or CRLF", Kind: trajectory.ErrFormat}
-	case t.scan.sep != ',' && len(t.fields) == 1 && strings.ContainsAny(name, ","+separators):
-		i := strings.IndexAny(name, ","+separators)
-		return &trajectory.InputError{File: t.name, What: "the separator, " + separatorName(t.scan.sep) + ", does not occur in the header, which holds " + separatorName(name[i]),
-			Remedy: "name in data.separator what separates the fields; leave it out for a comma", Kind: trajectory.ErrFormat}
-	case len(t.fields) == 1 && strings.ContainsAny(name, separators):
-		i := strings.IndexAny(name, separators)
-		return &trajectory.InputError{File: t.name, What: "the header has one column, whose name holds " + separatorName(name[i]),
-			Remedy: "if that separates the fields, name it in data.separator", Kind: trajectory.ErrFormat}
-	}
-	return nil
-}
-
 // whole parses one record, reading on until it is whole.
 func (t *reader) whole(parse func() error) error {
 	for {
@@ -185,6 +165,26 @@ func (t *reader) parse(b *table.Batch) error {
 	b.Rows++
 	s.pos = s.endOfLine(end)
 	s.line += lines + 1
+	return nil
+}
+
+// plausible recognises a header that is of another format.
+func (t *reader) plausible() error {
+	name := t.fields[0].Name
+	broken := slices.ContainsFunc(t.fields, func(f table.Field) bool { return strings.ContainsRune(f.Name, '\r') })
+	switch {
+	case broken: // the whole file may be in it: no name of a column may be told
+		return &trajectory.InputError{File: t.name, What: "the header holds a carriage return: lines that end in one alone are not told apart",
+			Remedy: "end lines in LF or CRLF", Kind: trajectory.ErrFormat}
+	case t.scan.sep != ',' && len(t.fields) == 1 && strings.ContainsAny(name, ","+separators):
+		i := strings.IndexAny(name, ","+separators)
+		return &trajectory.InputError{File: t.name, What: "the separator, " + separatorName(t.scan.sep) + ", does not occur in the header, which holds " + separatorName(name[i]),
+			Remedy: "name in data.separator what separates the fields; leave it out for a comma", Kind: trajectory.ErrFormat}
+	case len(t.fields) == 1 && strings.ContainsAny(name, separators):
+		i := strings.IndexAny(name, separators)
+		return &trajectory.InputError{File: t.name, What: "the header has one column, whose name holds " + separatorName(name[i]),
+			Remedy: "if that separates the fields, name it in data.separator", Kind: trajectory.ErrFormat}
+	}
 	return nil
 }
 
