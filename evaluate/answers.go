@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -268,38 +267,4 @@ func answersAgain(asked quantities) outcome {
 		again.tellPractice(practice)
 		return again, again.tell(asked.behavior, &scalar.Estimate{Counts: counts, Rounds: rounds})
 	}
-}
-
-// both is the error of a difference of two with errors: the squares add up, or the errors themselves of two that may move against
-// each other.
-func (q quantity) both(first, second float64) float64 {
-	if q.uncorrelated {
-		return math.Hypot(first, second)
-	}
-	return first + second
-}
-
-// subtracted is the difference of two values: where both intervals hold, its own does. Of errors that are
-// uncorrelated the squares add up, unless one of the two intervals allows for missing mass, or for wrong probabilities.
-func subtracted(a quantity, first, second *scalar.Estimate) *Release {
-	a.uncorrelated = a.uncorrelated && first.Missing.Unguarded && second.Missing.Unguarded
-	e := &Estimate{
-		Value:      first.Value - second.Value,
-		Interval:   [2]float64{first.Interval[0] - second.Interval[1], first.Interval[1] - second.Interval[0]},
-		Confidence: a.bounds.DifferenceConfidence(), StdSampling: a.both(first.StdSampling, second.StdSampling), Sampling: Paid,
-		StdPrivacy: math.Hypot(first.StdPrivacy, second.StdPrivacy),
-	}
-	if a.uncorrelated { // before either was brought into the range, where errors are what they are
-		value := e.Value + first.Beyond - second.Beyond
-		within := a.bounds.Public.Returns
-		low := max(within.Min, value-math.Hypot(first.Margins[0], second.Margins[1]))
-		high := min(within.Max, value+math.Hypot(first.Margins[1], second.Margins[0]))
-		if low < high { // else one of the intervals misses
-			e.Value, e.Interval, e.Confidence = min(max(value, low), high), [2]float64{low, high}, a.bounds.AloneConfidence()
-		}
-	}
-	half := a.bounds.Z() * math.Hypot(e.StdSampling, e.StdPrivacy)
-	e.Clipping = [2]float64{max(e.Value-half-e.Interval[0], 0), max(e.Interval[1]-e.Value-half, 0)}
-	share, sd := (first.Missing.Share+second.Missing.Share)/2, (first.Missing.SD+second.Missing.SD)/2
-	return &Release{estimate: e, Diagnostics: map[string]any{"missing_mass": map[string]float64{"share": share, "share_std": sd}, "of_values": true}}
 }

@@ -169,16 +169,6 @@ type quantities struct {
 	practice *scalar.Bounds // how often a learned policy does otherwise than was done; nil where nobody asks
 }
 
-// together is how many values are one release.
-func (a quantities) together() (n int) {
-	for _, q := range a.answers {
-		if q.together {
-			n++
-		}
-	}
-	return n
-}
-
 // answers fixes range, caps and noise of every answer, and leaves the guard out of all of
 // them where it is needless and they are expected to be narrower without it.
 func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, error) {

@@ -112,31 +112,6 @@ func (m DPIS) answersByNoise(method string, p Public, of vouched) (planned quant
 	return pure, nil
 }
 
-// valuesByLaplace plans values that are one release, and differences that follow from them, with Laplace noise; it has no answers
-// where something else is asked for, or squares do not follow from sums.
-func (m DPIS) valuesByLaplace(p Public, of vouched) (quantities, error) {
-	t := p.Targets
-	answers := t.quantities(p, of, form{})
-	intervals, parts := len(answers), 1
-	p = p.sharing(intervals, parts)
-	var bounds []scalar.Bounds
-	for i := range answers {
-		q := &answers[i]
-		q.bind(t, of, p.boundsOf(of), of.weights.largest)
-		switch t.uncorrelated(p, q, answers); {
-		case q.together:
-			if q.bounds = p.unguardedBy(q.bounds, q.weights(t, of.weights)); !q.bounds.TwoValued {
-				return quantities{}, nil
-			}
-			bounds = append(bounds, q.bounds)
-		case !q.uncorrelated:
-			return quantities{}, nil
-		}
-	}
-	event, err := scalar.EventTogether(bounds)
-	return quantities{public: p, answers: answers, event: event, cap: of.weights.largest, guard: tier{why: needless(of)}}, err
-}
-
 // forecasts is the sum of the half widths that are expected of all answers.
 func (a quantities) forecasts(w weightBound) (sum float64, err error) {
 	halves := make([]float64, len(a.answers))
