@@ -26,7 +26,7 @@ def test_intervals_are_those_of_the_level_that_was_fixed(trial: dt.Logs, both: d
     with pytest.raises(dt.InputError, match="fixed before the data were read") as told:
         one.conf_int(0.1)
     assert "alpha=0.05" in told.value.remedy
-    # Of several the joint level is that of all, and an answer alone has its own; the difference follows from both values.
+    # Of several the joint level is that of all, and a value alone has its own; the difference follows from both.
     assert both.conf_int(0.05).shape == (3, 2)
     assert both["new"].confidence == pytest.approx(1 - 0.05 / 2)
     assert both["new"].conf_int(1 - both["new"].confidence) == both["new"].interval
