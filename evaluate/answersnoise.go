@@ -271,7 +271,7 @@ func (p Public) aboutAnswers(answers []quantity, w *weightBound, confounding flo
 		s.notes = append(s.notes, "A contrast is estimated directly: where two policies act alike they cancel for each person, so its interval is not computed from the intervals of the two values.")
 	}
 	if slices.ContainsFunc(answers, func(a quantity) bool { return a.uncorrelated }) {
-		s.notes = append(s.notes, "A contrast of two values that are one release is their difference, with the squares of their errors added up: nobody counts in both. It costs nothing.")
+		s.notes = append(s.notes, "A contrast of two values that are one release is their difference, with the squares of their errors added up: nobody counts in both. It costs no budget, and has its part of the error probability.")
 	}
 	if slices.ContainsFunc(answers, func(a quantity) bool { return a.values != nil && !a.uncorrelated }) {
 		s.notes = append(s.notes, "A contrast of two values that are both answers is computed from their intervals and costs nothing: with so few persons or so small a budget, estimating it directly would add more noise than it would cancel sampling error. Asked for alone, with levels none, it would have a narrower interval.")

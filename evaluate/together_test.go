@@ -96,6 +96,15 @@ func TestEachValueHasItsOwnCap(t *testing.T) {
 			t.Errorf("%s: cap %v and noise of %v; want a cap of %v, and noise in proportion", a.Name, a.MaxWeight, a.StdPrivacy, 1/want)
 		}
 	}
+	others := p
+	others.Design = &evaluate.Design{}
+	*others.Design = *p.Design
+	others.Design.Each = p.Design.Each[1:] // of other targets than these: what is said of all together holds
+	for _, a := range must(evaluate.DPWIS{}.Plan(others)).Facts["answers"].([]evaluate.ExpectedAnswer)[:3] {
+		if a.MaxWeight < 10 {
+			t.Errorf("%s has cap %v by the weights of another policy", a.Name, a.MaxWeight)
+		}
+	}
 	rng, src, held := rand.New(rand.NewPCG(3, 4)), noise.NewSeeded(9), 0
 	for range logs {
 		d := paidArms(rng, persons, []float64{0, 0, 0})

@@ -109,7 +109,7 @@ func (p Public) weightsOf(stepwise bool) weightBound {
 // ownWeights are the bounds of every policy alone, where the design tells them apart; of what was logged that of weights
 // of 1.
 func (p Public) ownWeights(stepwise bool) (own []weightBound) {
-	if p.Design == nil {
+	if p.Design == nil || len(p.Design.Each) != len(p.targets().Policies) { // of other targets, as those who judge a learned policy have
 		return nil
 	}
 	for _, d := range p.Design.Each {

@@ -15,8 +15,7 @@ func (b Bounds) half(sampling, private float64) float64 {
 	if !b.Laplace || private < 1e-6*sampling { // where it does not show
 		return b.Z() * both
 	}
-	n := float64(max(b.Answers, 1))
-	return quantileOf(sampling, private, 0.025/n, (4+math.Log(n))*both) // beyond it is less for either law
+	return quantileOf(sampling, private, b.tail(), -math.Log(b.tail())*both) // beyond it is less for either law
 }
 
 // Refuting is the standard deviation of a normal number that is as often above so many of it, as [Refuted]
