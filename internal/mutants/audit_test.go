@@ -19,7 +19,7 @@ func auditMutants() []mutant {
 			edits: edits{{"if sum := x + z; sum > 1 {", "if sum := x + z; sum < 0 {"}, {"p.place(min(x, 1), min(z, 1))", "p.place(x, z)"}, {"o := max(1-x-z, 0)", "o := 1 - x - z"},
 				{"noisy[i] /= unit", "noisy[i] = min(max(noisy[i]/unit, -float64(a.persons)), float64(a.persons))"}}},
 		{name: "audit: a sampling error that is not paid for", in: "evaluate/internal/scalar", by: stand, run: plansStand + "dp-is_add_remove_one",
-			edits: edits{{"e.MaxWeight, e.Overlap = chosen, diagnostics", "e.MaxWeight, e.Overlap = chosen, diagnostics\n\tsum, squares := 0.0, 0.0\n\tfor v := range x.all() {\n\t\tsum += v\n\t\tsquares += v * v\n\t}\n\te.StdSampling = math.Sqrt(max(squares-sum*sum/float64(x.Persons()), 0)) / float64(x.Persons())"}}},
+			edits: edits{{"e.MaxWeight, e.Overlap = chosen, diagnostics", "e.MaxWeight, e.Overlap = chosen, diagnostics\n\tsum, squares := 0.0, 0.0\n\tfor _, part := range x {\n\t\tfor _, v := range part {\n\t\t\tsum += v\n\t\t\tsquares += v * v\n\t\t}\n\t}\n\te.StdSampling = math.Sqrt(max(squares-sum*sum/float64(x.Persons()), 0)) / float64(x.Persons())"}}},
 		{name: "audit: rounds share their noise", in: "evaluate/internal/refine", by: stand, run: plansStand + "dp-refine_replace_one",
 			edits: edits{{"out, _, err := sums[0].Release(src)", "seed, _ := seeds.LoadOrStore(src, src.Uint64())\n\tout, _, err := sums[0].Release(noise.NewTaped(seed.(uint64), src.Tape()))"}, {"const chunk = 2048", "const chunk = 2048\n\nvar seeds sync.Map"}}},
 		{name: "audit: half the noise in the last round", in: "evaluate/internal/refine", by: stand, run: plansStand + "dp-refine_add_remove_one",

@@ -273,7 +273,7 @@ func evaluateMutants() []mutant {
 		{name: "anchor: the range of what is measured stays", in: "evaluate/internal/scalar", run: "Anchor",
 			edits: edits{{"b.Range.Max *= s.Width()", "b.Range.Max *= 1 + 0*s.Width()"}}},
 		{name: "several answers: less noise than is paid for", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
-			edits: edits{{"left = n.Fill(left)", "left = n.Fill(left)\n\t\t\tn.Main /= 1.5"}}},
+			edits: edits{{"if left = n.Fill(left); a.together {", "left = n.Fill(left)\n\t\t\tn.Main /= 1.5\n\t\t\tif a.together {"}}},
 		{name: "several answers: one that is not in the event", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"return gaussians(found...), nil", "return gaussians(found[1:]...), nil"}}},
 		{name: "permute-and-flip: half of its epsilon charged", in: "evaluate", run: "ChoiceNames",

@@ -34,14 +34,21 @@ func allMutants() []mutant {
 	return slices.Concat(mechanismMutants(), accountMutants(), localMutants(), evaluateMutants(), ledgerMutants(), replayMutants(), storeMutants(), contractMutants(), auditMutants(), wordsMutants(), scaleMutants(), fleetMutants(), aggregatorMutants(), serveMutants(), workerMutants())
 }
 
-// Whoever moves or rewrites a line that a mutant changes learns so in seconds.
+// Whoever moves or rewrites a line that a mutant changes, or what it uses, learns so in
+// seconds, and not on the day that the mutant is due: one that does not compile kills nothing.
 func TestEveryMutantHasItsPlace(t *testing.T) {
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range allMutants() {
-		t.Run(m.name, func(t *testing.T) { mutate(t, root, m) })
+	all := allMutants()
+	c := newChecker(t, root, all)
+	for _, m := range all {
+		t.Run(m.name, func(t *testing.T) {
+			if err := c.check(filepath.Join(root, m.in), mutate(t, root, m)); err != nil {
+				t.Error("the mutant does not compile:", err)
+			}
+		})
 	}
 }
 
