@@ -25,6 +25,8 @@ import (
 
 var strataSeed = flag.Uint64("strata-seed", 6997, "seed of the problems")
 
+var strataEpsilon = flag.Float64("strata-epsilon", 0, "epsilon, 0 for that of the stratum: a large one shows what sampling alone costs")
+
 var strataOnly = flag.String("strata-only", "", "part of the name of a stratum, or of what is asked")
 
 // mixed is a share of the way from one table to another.
@@ -111,6 +113,9 @@ var atEnd = regexp.MustCompile(`\(1% of the range\).* about ([0-9.e-]+[0-9])`)
 func (s stratum) widths(t *testing.T, persons int) (width, forecast float64) {
 	p := banditPublic(t, int64(persons), dp.ReplaceOne, nil)
 	s.ask(&p)
+	if *strataEpsilon > 0 {
+		p.Privacy.Budget.Epsilon = *strataEpsilon
+	}
 	plan := must(evaluate.DPWIS{}.Plan(p))
 	forecast = 2 * halfOf(plan)
 	const logs = 20
