@@ -30,7 +30,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		Episodes   int64              `json:"episodes"`
 		Persons    int64              `json:"persons"`
 		Units      int64              `json:"units"`
-		Reward     Range              `json:"reward"`
+		Reward     *Range             `json:"reward"`
 		Return     *Range             `json:"return"`
 		Given      bool               `json:"return_given"`
 		One        bool               `json:"one_decision"`
@@ -46,6 +46,7 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 		ValueNoise NoiseFamily        `json:"values_noise"`
 		Forecast   string             `json:"forecast"`
 		LeftOut    string             `json:"left_out"`
+		Counted    string             `json:"counted"`
 		Start      []float64          `json:"first_states"`
 		Design     *Design            `json:"design"`
 		Records    string             `json:"records"`
@@ -60,6 +61,10 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 	}
 	if !f.Given {
 		f.Return = nil
+	}
+	reward := Range{}
+	if f.Reward != nil {
+		reward = *f.Reward
 	}
 	var target policy.Policy
 	var targets *Targets
@@ -79,9 +84,10 @@ func Replan(r *Release, features feature.Map, labels map[string]any) (*Plan, err
 	}
 	p := Public{
 		Persons: f.Persons + f.Units, Gamma: f.Gamma, Discounts: f.Discounts, Horizon: f.Horizon, EpisodeHorizon: f.Each, Episodes: f.Episodes, OneDecision: f.One,
-		Reward: f.Reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,
+		Reward: reward, Return: f.Return, Features: features, Target: target, Targets: targets, Labels: labels, Behavior: f.Estimated,
 		Start: f.Start, Design: f.Design, By: f.By.groups(), Complete: f.Records == "complete", Privacy: r.Privacy.guarantee(f.Xie19, f.Family),
 		Outcome: f.Outcome, BehaviorPrecision: f.Precision, byCell: f.ByCell, replanned: true, supposes: f.Forecast == "", unsaid: f.LeftOut == "",
+		endless: f.Counted == "", unranged: f.Reward != nil,
 	}
 	name := r.Method
 	if f.ChosenBy != "" {

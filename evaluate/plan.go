@@ -135,6 +135,9 @@ func newPlan(d draft) (*Plan, error) {
 		plan.Notes = append(plan.Notes, fmt.Sprintf("Method auto chose %s: %s.", d.method, p.chosen))
 	}
 	plan.Notes = append(plan.Notes, d.summary.heading...)
+	if counted := p.counted(); counted != "" {
+		plan.Notes = append(plan.Notes, counted)
+	}
 	if p.largeDelta() {
 		plan.Notes = append(plan.Notes, p.words("Delta is not below 1/persons: such a guarantee permits a release that publishes the data of a person outright."))
 	}

@@ -142,6 +142,9 @@ type Public struct {
 	supposes bool
 	// unsaid is that of releases that do not say what limits of probabilities suppose of those left out.
 	unsaid bool
+	// endless is that of releases that do not say how much of a person they count, and unranged that of those
+	// that tell a range of rewards which nobody gave.
+	endless, unranged bool
 }
 
 // clone copies what the caller could still change, so that a plan rests on the
@@ -366,6 +369,31 @@ func (p Public) decisions() int64 {
 	return p.Horizon
 }
 
+// firstOnes is the public fact of releases that say how much of a person they count.
+const firstOnes = "first"
+
+// counted says how much of a person the answer is of; "" where nothing comes later, by records that are complete,
+// of which the check refuses more, of times, which end at their horizon, and without one.
+func (p Public) counted() string {
+	if p.Complete || p.endless || p.Horizon == 0 || p.Outcome != nil {
+		return ""
+	}
+	if p.Horizon == 1 {
+		return p.words("Only a person's first decision counts; later ones are no part of the answer.")
+	}
+	first := fmt.Sprintf("a person's first %d decisions", p.Horizon)
+	switch {
+	case p.Episodes == 1:
+		first += " in one episode"
+	case p.Episodes > 1:
+		first += fmt.Sprintf(" in %d episodes", p.Episodes)
+	}
+	if p.EpisodeHorizon > 0 && p.EpisodeHorizon < p.Horizon {
+		first += fmt.Sprintf(", of an episode the first %d,", p.EpisodeHorizon)
+	}
+	return p.words(fmt.Sprintf("Only %s count; later ones are no part of the answer.", first))
+}
+
 // words says a sentence that is written of persons of the unit.
 func (p Public) words(text string) string { return p.unit().Words(text) }
 
@@ -387,7 +415,7 @@ func (p Public) facts() map[string]any {
 	where(p.targets().alone && p.Target.Actions() > 0, "actions", p.Target.Actions())
 	where(len(p.parameters) > 0, "parameters", p.parameters)
 	where(p.Horizon > 0, "horizon", p.Horizon)
-	where(p.Horizon > 0 && p.Outcome == nil, "reward", p.Reward)
+	where(p.Horizon > 0 && p.Outcome == nil && (p.unranged || p.Return == nil || p.Reward != Range{}), "reward", p.Reward)
 	where(p.Horizon > 0, "return", p.Returns())
 	where(p.Horizon > 0 && p.Return != nil, "return_given", true)
 	where(p.Persons > 0, p.unit().count(), p.Persons)
@@ -401,6 +429,7 @@ func (p Public) facts() map[string]any {
 	where(p.OneDecision && p.Horizon > 1, "one_decision", true)
 	where(p.EpisodeHorizon > 0, "episode_horizon", p.EpisodeHorizon)
 	where(p.Complete, "records", "complete")
+	where(p.counted() != "", "counted", firstOnes)
 	where(p.BehaviorPrecision > 0, "behavior_precision", p.BehaviorPrecision)
 	return f
 }

@@ -248,7 +248,7 @@ func TestAnswersAreMadeAgain(t *testing.T) {
 			t.Errorf("changed %s: %v", edit.name, err)
 		}
 	}
-	want := []string{"is not part of this library", "run twice in opposite orders", "its confidence of 68% are claims of the author of test/sum: the sum, over the noise"}
+	want := []string{"Only a person's first decision counts", "is not part of this library", "run twice in opposite orders", "its confidence of 68% are claims of the author of test/sum: the sum, over the noise"}
 	for i, words := range want {
 		if !strings.Contains(r.Notes[i], words) {
 			t.Errorf("note %d is %q; want %q", i, r.Notes[i], words)

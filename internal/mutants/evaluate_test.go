@@ -272,6 +272,8 @@ func evaluateMutants() []mutant {
 			edits: edits{{"far := max(anchor, 1-anchor)", "far := min(anchor, 1-anchor)"}}},
 		{name: "anchor: the range of what is measured stays", in: "evaluate/internal/scalar", run: "Anchor",
 			edits: edits{{"b.Range.Max *= s.Width()", "b.Range.Max *= 1 + 0*s.Width()"}}},
+		{name: "what comes after the horizon is not told", in: "evaluate", run: "WhatComesLater",
+			edits: edits{{"if counted := p.counted(); counted != \"\" {", "if counted := p.counted(); counted != \"\" && p.Horizon == 1 {"}}},
 		{name: "several answers: less noise than is paid for", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: edits{{"if left = n.Fill(left); a.together {", "left = n.Fill(left)\n\t\t\tn.Main /= 1.5\n\t\t\tif a.together {"}}},
 		{name: "several answers: one that is not in the event", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
