@@ -91,7 +91,7 @@ func (v *Validation) overview(ctx context.Context, s *spec.Spec, plan *evaluate.
 		return []error{err}
 	}
 	v.used(a)
-	v.Notices = append(v.Notices, leftOutNotice(a.leftOut, a.episodes)...)
+	v.Notices = append(v.Notices, a.notices()...)
 	if a.kept == 0 {
 		return v.nothing()
 	}
@@ -141,12 +141,12 @@ func (v *Validation) leftOutShare(a *assembly) string {
 	left, all := v.Repaired.Episodes, v.Repaired.Episodes+a.kept
 	words := fmt.Sprintf("%s of the episodes, %d of %d, are left out", overview.Percent(float64(left)/float64(all)), left, all)
 	if v.Unit != "" && v.Unit != evaluate.Person {
-		return words + ", and count as nothing: mend the data, or the answer is about the rest"
+		return words + ": mend the data; the notes of a plan say whether its interval allows for them"
 	}
 	if v.Overview != nil && v.Overview.Outcome != nil {
 		return words + "; what became of persons is counted by arm"
 	}
-	return words + fmt.Sprintf(", and %d of %d persons have none left and count as nothing: mend the data, or the answer is about the rest", a.persons-a.usable, a.persons)
+	return words + fmt.Sprintf(", and %d of %d persons have none left: mend the data; the notes of a plan say whether its interval allows for them", a.persons-a.usable, a.persons)
 }
 
 // distinct joins errors that say different things: what is checked alone may be
