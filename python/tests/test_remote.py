@@ -89,6 +89,11 @@ def test_a_question_is_planned_asked_and_answered(ann: dt.Remote, tmp_path: Path
     public = {"gamma": 1, "reward": (0, 1), "horizon": 3, "returns": (0, 3), "persons": 312}
     here = dt.Question(logs, dt.policy.constant(1), **public, adjacency="replace_one", **ask).plan()
     assert plan.half_width == pytest.approx(here.expected["half_width"], rel=1e-12)
+    # Of several answers the errors are told one by one.
+    arms = {"b": dt.policy.constant(1), "a": dt.policy.constant(0)}
+    several = ann.plan(arms, contrasts=[("b", "a")], **ask)
+    assert set(several.answers) == {"b", "a", "b - a"}
+    assert all(e["half_width"] > 0 and e["std_privacy"] > 0 for e in several.answers.values())
 
     before = ann.budget()
     release = ann.evaluate(dt.policy.constant(1), **ask, purpose="a test", key="of-this-test-alone", timeout=60)

@@ -50,7 +50,11 @@ class RemotePlan:
     epsilon, delta
         What the release will state, rounded up.
     half_width, std_privacy, std_sampling
-        Expected errors in units of a return; 0 where the method has none.
+        Expected errors in units of a return; 0 where the method has none, and of several answers.
+    rmse
+        The expected error over states of a value function; 0 where there is none.
+    answers
+        Of several answers, by name, the same three expected errors; a ``half_width`` of 0 is not forecast.
     constant
         The error at worst of an answer made up without data.
     no_answer
@@ -69,6 +73,8 @@ class RemotePlan:
     half_width: float
     std_privacy: float
     std_sampling: float
+    rmse: float
+    answers: Mapping[str, Mapping[str, float]]
     constant: float
     no_answer: bool
     fits: bool
@@ -302,17 +308,12 @@ class Remote:
         p = self._call("Plan", {"dataset": self.dataset, "question": self._question(target, *given)})
         return RemotePlan(
             method=str(p.get("method", "")),
-            **{
-                snake: _number(p, camel)
-                for snake, camel in (
-                    ("epsilon", "epsilon"),
-                    ("delta", "delta"),
-                    ("half_width", "halfWidth"),
-                    ("std_privacy", "stdPrivacy"),
-                    ("std_sampling", "stdSampling"),
-                    ("constant", "constant"),
-                )
-            },
+            epsilon=_number(p, "epsilon"),
+            delta=_number(p, "delta"),
+            **_errors(p),
+            rmse=_number(p, "rmse"),
+            answers={str(a.get("name", "")): _errors(a) for a in p.get("answers", ())},
+            constant=_number(p, "constant"),
             no_answer=bool(p.get("noAnswer", False)),
             fits=bool(p.get("fits", False)),
             refusal=str(p.get("refusal", "")),
@@ -515,6 +516,15 @@ class _Away(DiscreetError):  # noqa: N818 - what happened
 def _number(found: Mapping[str, Any], name: str) -> float:
     """Read a number as JSON of protocol buffers writes it: nothing is 0, and a text may be Infinity."""
     return float(found.get(name, 0))
+
+
+def _errors(found: Mapping[str, Any]) -> dict[str, float]:
+    """Read the errors that a plan expects of one answer."""
+    return {
+        "half_width": _number(found, "halfWidth"),
+        "std_privacy": _number(found, "stdPrivacy"),
+        "std_sampling": _number(found, "stdSampling"),
+    }
 
 
 def _facts(found: Mapping[str, Any]) -> dict[str, Any]:
