@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"fmt"
+	"math"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -222,6 +223,25 @@ func TestTheBudgetByAnalyst(t *testing.T) {
 				t.Errorf("%s sees %q: %v; want %v", person, want, !sees, sees)
 			}
 		}
+	}
+}
+
+// A share is worth no more than the whole still holds.
+func TestAShareIsOfWhatIsLeft(t *testing.T) {
+	h := opened(t, "")
+	if _, err := h.steward().SetShare(t.Context(), &curatorv1.SetShareRequest{Dataset: "pbc", Analyst: "ann", Share: &curatorv1.Budget{Epsilon: 2, Delta: 5e-6}}); err != nil {
+		t.Fatal(err)
+	}
+	h.end("ann", h.ask("ann", oneKey, wish(0.5)))
+	if _, err := h.steward().SetBudget(t.Context(), &curatorv1.SetBudgetRequest{Dataset: "pbc", Budget: &curatorv1.Budget{Epsilon: 1.5, Delta: 1e-5}, Reason: "a test"}); err != nil {
+		t.Fatal(err)
+	}
+	b, err := h.client("ann").GetBudget(t.Context(), &curatorv1.GetBudgetRequest{Dataset: "pbc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := b.GetBudget().GetEpsilon(); math.Abs(got-1.5) > 1e-9 {
+		t.Errorf("ann, who has spent %v, may spend epsilon %v; want 1.5, which is all, and not the share of 2", b.GetSpent().GetEpsilon(), got)
 	}
 }
 

@@ -55,8 +55,12 @@ func (c console) about(ctx context.Context, who *caller) (pages.Dataset, error) 
 }
 
 func bar(spent, of dp.Budget) pages.Bar {
+	percent := 100.0
+	if of.Epsilon > spent.Epsilon {
+		percent *= spent.Epsilon / of.Epsilon
+	}
 	return pages.Bar{
-		Percent: min(100, 100*spent.Epsilon/of.Epsilon),
+		Percent: percent,
 		Words:   fmt.Sprintf("spent epsilon %s of %s, delta %s of %s", number(spent.Epsilon), number(of.Epsilon), number(spent.Delta), number(of.Delta)),
 	}
 }

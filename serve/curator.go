@@ -70,7 +70,7 @@ func (s curator) GetBudget(ctx context.Context, r *curatorv1.GetBudgetRequest) (
 	return s.budget(ctx, who)
 }
 
-// budget is what is left for a caller: of their share, or of the whole.
+// budget is what is left for a caller: of their share, of which no more epsilon than the whole still holds, or of the whole.
 func (s *Service) budget(ctx context.Context, who *caller) (*curatorv1.GetBudgetResponse, error) {
 	state, err := s.stateOf(ctx, who)
 	if err != nil {
@@ -82,7 +82,10 @@ func (s *Service) budget(ctx context.Context, who *caller) (*curatorv1.GetBudget
 	}
 	for _, a := range state.Analysts {
 		if who.role == roleAnalyst && strings.EqualFold(a.Analyst, who.name) && a.Share != nil {
-			out.Budget = &curatorv1.Budget{Epsilon: a.Share.Epsilon, Delta: a.Share.Delta}
+			out.Budget = &curatorv1.Budget{
+				Epsilon: min(a.Share.Epsilon, state.Budget.Epsilon, a.Spent.Epsilon+max(state.Budget.Epsilon-state.Spent.Epsilon, 0)),
+				Delta:   a.Share.Delta,
+			}
 			out.Spent = &curatorv1.Budget{Epsilon: a.Spent.Epsilon, Delta: a.Spent.Delta}
 		}
 	}
