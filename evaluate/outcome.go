@@ -168,7 +168,7 @@ func (o *Outcome) beside(p Public) error {
 	}
 	switch {
 	case p.estimates():
-		return refuse("data.behavior: {kind: estimate}", "the weights of survival need known probabilities")
+		return fmt.Errorf("%w: data.outcome and data.behavior: {kind: estimate} are given, and the weights of survival need known probabilities; give them, in a column or by a design (data.behavior.source: logged or design), or ask for survival as it was (target: {kind: logged}) and leave data.behavior out", ErrPublic)
 	case p.Design != nil && !p.weighted():
 		return refuse("data.behavior", "nothing is divided by the probabilities of actions")
 	case p.groups().some() && p.weighted():

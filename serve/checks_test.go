@@ -138,6 +138,9 @@ func TestGroupColumnsAreThoseOfTheData(t *testing.T) {
 	if a := h.end("ann", h.ask("ann", oneKey, bySex)); a.GetState() != curatorv1.State_STATE_RELEASED {
 		t.Errorf("by sex: %v", a)
 	}
+	if d, err := h.client("ann").GetDataset(t.Context(), &curatorv1.GetDatasetRequest{Dataset: "pbc"}); err != nil || !strings.Contains(d.GetDataset().GetFacts(), `"group_columns":["sex_f"]`) {
+		t.Errorf("%v, %v: which columns questions may name is not told", d.GetDataset().GetFacts(), err)
+	}
 
 	h = furnish(t, "group_columns: [sxe]")
 	h.write("pbc.yaml", fmt.Sprintf(part, filepath.Join(h.dir, "nowhere.csv"), 312))

@@ -224,7 +224,7 @@ func (d *dataset) beginContract(ctx context.Context) error {
 	return d.publish(body.Terms)
 }
 
-// publish keeps of a contract what analysts may see: all but where the data are.
+// publish keeps of a contract what analysts may see: all but where the data are, and which further columns their questions may name.
 func (d *dataset) publish(terms json.RawMessage) error {
 	var tree map[string]any
 	if err := json.Unmarshal(terms, &tree); err != nil {
@@ -248,6 +248,11 @@ func (d *dataset) publish(terms json.RawMessage) error {
 		delete(tree, "contract")
 	}
 	var err error
+	for name, columns := range map[string][]string{"policy_columns": d.PolicyColumns, "group_columns": d.GroupColumns} {
+		if len(columns) > 0 {
+			tree[name] = columns
+		}
+	}
 	d.facts, err = json.Marshal(tree)
 	return err
 }

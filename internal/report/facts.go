@@ -60,6 +60,7 @@ var knownFacts = []struct{ name, words string }{
 	{"episode_horizon", "most decisions of one episode"},
 	{"one_decision", "whether every trajectory has one decision"},
 	{"episodes", "most trajectories that one person contributes"},
+	{"counted", "which decisions and trajectories of a person count"},
 	{"reward", "range of one reward"},
 	{"return", "range of a trajectory’s discounted return"},
 	{"clip", "range to which one person’s contribution is clipped"},
