@@ -20,6 +20,8 @@ func replayMutants() []mutant {
 			edits: edits{{"gaussians(r.Schedule.Multipliers...)", "gaussians(r.Schedule.Multipliers[1:]...)"}}},
 		{name: "replay: unpaid count", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
 			edits: tells(`r.Diagnostics = map[string]any{"rows": d.Rows()}`)},
+		{name: "learn: a score that overflows fails after the charge", in: "evaluate", run: "OverflowALearned",
+			edits: edits{{"learned.(policy.SoftGreedy); scores {", "learned.(policy.SoftGreedy); scores && learned == nil {"}}},
 		{name: "learn: halves by place", in: "evaluate", run: "HalvesAre",
 			edits: edits{{"lot.of(d, person) < share", "0*lot.of(d, person)+float64(person) < share*float64(persons)"}}},
 		{name: "learn: practice at a twentieth of its noise", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
