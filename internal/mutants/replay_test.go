@@ -65,7 +65,7 @@ func replayMutants() []mutant {
 		{name: "learn: drawn for what is forbidden", in: "evaluate", run: "WhatIsForbidden",
 			edits: edits{{"q.grid.Instead(wanted, rows.banned[row]) ==", "q.grid.Instead(wanted, 0) =="}}},
 		{name: "learn: judged by those who were learned from", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
-			edits: edits{{"halfOf(all.parts, judge, learned, ask)", "halfOf(all.parts, append(judge[:0:0], learn...), ask)"}}},
+			edits: edits{{"halfOf(all.parts, judge, learned, ask)", "halfOf(all.parts, append(judge[:0:0], learn...), learned, ask)"}}},
 		{name: "learn: parts without names", in: "evaluate", by: "internal/evaluate/replay", run: "PartsMake",
 			edits: edits{{"rows.names = names", "_ = names"}}},
 		{name: "learn: over the worst constant", in: "evaluate", run: "LearnedPolicyFollows",
