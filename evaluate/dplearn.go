@@ -332,7 +332,7 @@ func (q learnQuestion) prepare(_ context.Context, all packed) (draw, error) {
 		asked := q.judge
 		asked.public = asked.public.withFirst(learned)
 		ask := preparedAnswers(asked, q.of)
-		judged, err := halfOf(all.parts, judge, ask)
+		judged, err := halfOf(all.parts, judge, learned, ask)
 		if err != nil {
 			return nil, err
 		}

@@ -2,9 +2,11 @@ package evaluate_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/rl/feature"
 )
 
 // Coefficients scatter from log to log by at most what their deviations say, and by no less than half of it; under an
@@ -44,5 +46,32 @@ func TestCoefficientsScatterAsTheirDeviationsSay(t *testing.T) {
 	m.Monotone = map[string]string{"obs_a": "up"}
 	if _, r := released(t, m, w.public(500, 1, dp.ReplaceOne), w.draw(500, 1), 1); r.Learned.Deviations != nil {
 		t.Errorf("deviations of what an order moves: %v", r.Learned.Deviations)
+	}
+}
+
+// A rule is known after the charge, and some rows overflow its scores: their episodes are left out, and nothing fails.
+func TestRowsThatOverflowALearnedRuleAreMissingMass(t *testing.T) {
+	w := trialWorlds()[4]
+	p := w.public(500, 0.1, dp.ReplaceOne)
+	ranges := slices.Repeat([]feature.Range{{Low: 0, High: 1e-6}}, w.covariates) // narrow ones make large weights
+	p.Features = must(feature.NewColumns(w.names(), ranges, feature.ColumnsOptions{}))
+	for seed := range uint64(4) {
+		d := w.draw(500, seed)
+		for i := range 100 * len(d.Columns) {
+			d.Obs[i] = math.MaxFloat64
+		}
+		_, r := released(t, w.learner(), p, d, seed)
+		f := r.Learned.Policy
+		overflows := false
+		for a, weights := range f.Weights {
+			score := f.Intercept[a]
+			for _, c := range weights {
+				score += c * math.MaxFloat64
+			}
+			overflows = overflows || math.IsInf(score, 0) || math.IsNaN(score)
+		}
+		if !overflows {
+			t.Errorf("seed %d: no score overflows by %v", seed, f.Weights)
+		}
 	}
 }

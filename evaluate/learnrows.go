@@ -135,8 +135,9 @@ func (l *learners) read(s *value.Sample) {
 	l.score()
 }
 
-// halfOf is what a question keeps of some of the persons, in their order.
-func halfOf(parts []*value.Part, persons []int, ask byPerson) (people, error) {
+// halfOf is what a question about a learned policy keeps of some of the persons, in their order. Episodes in which a
+// score overflows are left out: a policy is known after the charge, and to fail there would tell of them.
+func halfOf(parts []*value.Part, persons []int, learned policy.Policy, ask byPerson) (people, error) {
 	var all any
 	before := 0
 	for d := range value.Datasets(parts) {
@@ -149,7 +150,14 @@ func halfOf(parts []*value.Part, persons []int, ask byPerson) (people, error) {
 			some[i] -= before
 		}
 		before, persons = before+d.Persons(), persons[n:]
-		kept, err := ask.look(d.Take(some), nil, len(parts) == 1)
+		d = d.Take(some)
+		if _, scores := learned.(policy.SoftGreedy); scores {
+			var err error
+			if d, _, err = policy.Repair(d, learned, nil); err != nil {
+				return people{}, err
+			}
+		}
+		kept, err := ask.look(d, nil, len(parts) == 1)
 		if err != nil {
 			return people{}, err
 		}

@@ -149,6 +149,23 @@ func TestVerifyCatchesEdits(t *testing.T) {
 	}
 }
 
+// TestNodesOfALearnedTreeHoldNothingElse: what is added to one is refused.
+func TestNodesOfALearnedTreeHoldNothingElse(t *testing.T) {
+	dir, w := writeData(t), walk{named: map[string]bool{}}
+	for _, q := range private() {
+		if q.name == "dp-learn-tree" {
+			w.try(t, q.name, evaluated(t, parse(t, dir, q.config("replace_one"))).JSON, func(all []edit) []edit {
+				return slices.DeleteFunc(all, func(e edit) bool {
+					return !strings.HasPrefix(e.path, ".learned.policy.nodes[") || !strings.HasSuffix(e.path, " added")
+				})
+			})
+		}
+	}
+	if w.total == 0 || w.caught < w.total {
+		t.Errorf("%d of %d additions are refused", w.caught, w.total)
+	}
+}
+
 // TestEveryFieldIsCheckedOrNamed changes every single field of a few releases to other
 // values, among them one that was charged and signed.
 func TestEveryFieldIsCheckedOrNamed(t *testing.T) {
