@@ -221,7 +221,11 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 	if all.varies(m, of) {
 		return all.eachByDesign(m, of, bare)
 	}
-	with, without, err := p.Targets.widths(out, bare, of.weights)
+	kept, err := all.keeping(m, of)
+	if err != nil {
+		return all, err
+	}
+	with, without, err := p.widths(kept.answers, bare, of.weights)
 	if err != nil {
 		return all, err
 	}
@@ -229,9 +233,9 @@ func (m DPIS) answers(method string, p Public, of vouched, f form) (quantities, 
 	if p.supposes {
 		told = fmt.Sprintf(". The expected half widths add up to %.3g without a guard and to %.3g with it", without, with)
 	}
-	if guard.why = costs(p, of, with, without); guard.why != "" {
-		guard.why += told
-		return all.keeping(m, of)
+	if kept.guard.why = costs(p, of, with, without); kept.guard.why != "" {
+		kept.guard.why += told
+		return kept, nil
 	}
 	all.answers, all.event, all.guard = bare, cheaper, tier{why: needless(of) + told}
 	all.practice = p.practiceAt(freed.Practice)
@@ -329,22 +333,26 @@ func (p Public) unguarded(answers []quantity, w weightBound) ([]quantity, scalar
 	return out, before, event, err
 }
 
-// widths are the half widths that are expected of all releases with and without a guard.
-func (t *Targets) widths(guarded, bare []quantity, w weightBound) (with, without float64, err error) {
+// widths are the half widths that are expected of all releases with and without a guard: as plans forecast them, but for
+// releases that suppose weights of which nothing is known.
+func (p Public) widths(guarded, bare []quantity, w weightBound) (with, without float64, err error) {
 	for i, a := range bare {
 		if a.values != nil {
 			continue
 		}
-		half, err := guarded[i].bounds.ExpectedGuarded(a.weights(t, w).law)
+		of, half, narrow := a.weights(p.Targets, w), 0.0, 0.0
+		if p.supposes {
+			if half, err = guarded[i].bounds.ExpectedGuarded(of.law); err == nil {
+				narrow, err = a.bounds.ExpectedUncut()
+			}
+			half, narrow = half*a.bounds.Range.Width(), narrow*a.bounds.Range.Width()
+		} else if half, err = guarded[i].bounds.Foresee(of.law, of.scatter); err == nil {
+			narrow, err = a.bounds.Foresee(of.law, of.scatter)
+		}
 		if err != nil {
 			return 0, 0, err
 		}
-		narrow, err := a.bounds.ExpectedUncut()
-		if err != nil {
-			return 0, 0, err
-		}
-		with += half * a.bounds.Range.Width()
-		without += narrow * a.bounds.Range.Width()
+		with, without = with+half, without+narrow
 	}
 	return with, without, nil
 }

@@ -58,6 +58,25 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 	if err != nil {
 		return b, t, err
 	}
+	if b.Caps.Steps > 0 {
+		stages.Clip = cmp.Or(m.ClipShare, defaultClipShare)
+	}
+	width := of.within.Width()
+	guarded, free := min(with, 0.5)*width, min(without, 0.5)*width
+	expected := [2]float64{width * without, width * with}
+	if !p.supposes { // by the law of weights, as the plan forecasts, and with the caps that the guard would have
+		kept, _, err := m.keeping(p, of, b, stages, split)
+		if err != nil {
+			return b, t, err
+		}
+		if guarded, err = kept.Foresee(of.weights.law, of.weights.scatter); err != nil {
+			return b, t, err
+		}
+		if free, err = bare.Foresee(of.weights.law, of.weights.scatter); err != nil {
+			return b, t, err
+		}
+		expected, with, without = [2]float64{free, guarded}, guarded/width, free/width
+	}
 	if m.Clip != clipPublic && p.varies(of) {
 		var byCounts decided
 		if byCounts, err = m.either(p, b, bare, of.weights); err != nil {
@@ -75,25 +94,10 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 			return b, t, err
 		}
 	}
-	if b.Caps.Steps > 0 {
-		stages.Clip = cmp.Or(m.ClipShare, defaultClipShare)
-	}
-	width := of.within.Width()
 	if t.why = costs(p, of, with, without); t.why != "" {
 		if b, t.clip, err = m.keeping(p, of, b, stages, split); err != nil {
 			return b, t, err
 		}
-	}
-	guarded, free := min(with, 0.5)*width, min(without, 0.5)*width
-	expected := [2]float64{width * without, width * with}
-	if !p.supposes {
-		if guarded, err = b.Foresee(of.weights.law, of.weights.scatter); err != nil {
-			return b, t, err
-		}
-		if free, err = bare.Foresee(of.weights.law, of.weights.scatter); err != nil {
-			return b, t, err
-		}
-		expected = [2]float64{free, guarded}
 	}
 	told := fmt.Sprintf(". The expected half width is %.3g without a guard and %.3g with it", expected[0], expected[1])
 	if t.half = guarded; t.why == "" {

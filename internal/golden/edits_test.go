@@ -46,7 +46,7 @@ var others = map[string][]string{
 	"kind": {"gaussian", "laplace", "column", "uniform"},
 }
 
-// edits lists every single edit of a document: a number scaled, moved by one, negated
+// edits lists every single edit of a document: a number scaled, halved, moved by one, negated
 // or made huge, a text changed or emptied, a truth value turned, a member or an element
 // removed or null, a member added.
 func edits(v any, path string, name string, put func(root, v any) any) []edit {
@@ -82,6 +82,7 @@ func edits(v any, path string, name string, put func(root, v any) any) []edit {
 		if v != 0 {
 			to("negated", -v)
 			to("scaled", v*1.01)
+			to("halved", v/2)
 		}
 	case string:
 		to("changed", v+"x")

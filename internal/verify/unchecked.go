@@ -36,6 +36,8 @@ var unnoticedFields = []unnoticed{
 		"the range of a return was given, or nothing is computed from these facts", func(r *evaluate.Release) bool {
 			return r.Privacy == nil || r.Public["return_given"] == true
 		}},
+	{[]string{"public.gamma", "public.discounts"}, "nothing is discounted over one decision", decidesOnce},
+	{[]string{"public.design.squares", "public.design.usual", "public.design.cubes", "public.design.each", "public.forecast", "public.anchored"}, "what forecasts suppose, and choices by them, may come to the same", nil},
 	{[]string{"privacy.epsilon", "privacy.delta", "privacy.noise"}, "the release costs nothing and has no noise", isConstant},
 	{[]string{"theta"}, "noisy numbers, which follow from nothing in the release", nil},
 	{[]string{"diagnostics.sums", "diagnostics.learning", "diagnostics.practice.sums", "diagnostics.covariate", "diagnostics.behavior", "diagnostics.masses_by_cell", "diagnostics.baseline", "diagnostics.overlap.mean_weight", "diagnostics.overlap.clipped_share",
