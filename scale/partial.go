@@ -33,7 +33,7 @@ type header struct {
 	Of []masked `json:"of"`
 	// Words is how many words follow, of which Sizes are those of fixed groups; Step and Sigma are the sum's lattice step and noise.
 	Words int     `json:"words"`
-	Sizes int     `json:"sizes"`
+	Sizes int     `json:"sizes,omitempty"`
 	Step  float64 `json:"step"`
 	Sigma float64 `json:"sigma"`
 	// Columns are those of the data, in the check of rows that an engine grouped.
