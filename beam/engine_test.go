@@ -217,7 +217,7 @@ func TestAFailedJobIsTriedAgain(t *testing.T) {
 		t.Errorf("%d jobs failed; want 1", failures)
 	}
 	gone := []string{s.shards[0], s.shards[1], filepath.Join(s.dir, "gone.parquet")}
-	d, err := s.driver("gone", inRound{Engine: onPrism(t, Config{Attempts: 2}), round: 1, shards: gone})
+	d, err := s.driver("gone", inRound{Engine: onPrism(t, Config{Attempts: 2}), round: 2, shards: gone})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +256,7 @@ func TestACancelledRoundEnds(t *testing.T) {
 	s := newStage(t, 120, 2)
 	pipe, held := fifo(t, s.dir), make(chan *os.File, 1)
 	ctx, cancel := context.WithCancel(t.Context())
-	e := inRound{Engine: onPrism(t, Config{}), round: 1, shards: []string{s.shards[0], pipe}, before: func(context.Context) {
+	e := inRound{Engine: onPrism(t, Config{}), round: 2, shards: []string{s.shards[0], pipe}, before: func(context.Context) {
 		go func() {
 			held <- reached(t, pipe)
 			cancel()

@@ -73,7 +73,6 @@ privacy: {adjacency: replace_one, epsilon: 1, delta: 1.0e-6}
 	fmt.Println("released by", r.Release.Method)
 	// Output:
 	// round 0
-	// round 1
 	// released by dp-is
 }
 

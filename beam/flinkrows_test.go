@@ -105,7 +105,7 @@ func TestAWorkerKilledWhileItAnswersForAPartition(t *testing.T) {
 	<-ended
 }
 
-// killing is an engine whose first worker of round 1 is killed.
+// killing is an engine whose first worker of round 2 is killed.
 type killing struct {
 	*Engine
 	mark string
@@ -113,7 +113,7 @@ type killing struct {
 
 func (e killing) Round(ctx context.Context, r scale.Round) ([]scale.Partial, error) {
 	files, err := r.Task.Files(ctx)
-	if err != nil || r.Task.Round != 1 {
+	if err != nil || r.Task.Round != 2 {
 		return e.Engine.Round(ctx, r)
 	}
 	return e.Engine.round(ctx, r, files, func(j job, out string) *sdk.Pipeline {

@@ -178,7 +178,7 @@ func TestAFileThatIsAwayIsTriedAgain(t *testing.T) {
 			t.Errorf("told %q, %v", line, err)
 		}
 	}})
-	s.evaluate(t, "back", inFiles{e, 1, files}, wis...)
+	s.evaluate(t, "back", inFiles{e, 2, files}, wis...)
 	if failures != 1 {
 		t.Errorf("%d jobs failed; want 1", failures)
 	}

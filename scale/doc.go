@@ -2,7 +2,7 @@
 // a release that equals that of one process bit for bit.
 //
 // Every private sum is made by the accumulator of internal/dp/mechanism, which can obtain
-// it from elsewhere. A run has one round for each sum. The driver writes a [Task]:
+// it from elsewhere. A run has one round for each sum, of which the first is the check of the data too. The driver writes a [Task]:
 // the question, and the transcript of noisy sums released so far. A worker replays the
 // estimator on the persons of its shard with the transcript in place of releases, up to
 // the next sum; its exact integers, masked, are its [Partial]. The driver adds partials,

@@ -134,6 +134,7 @@ type run struct {
 	checked    counts
 	columns    *trajectory.Dataset // as the check of rows told
 	transcript []noisySum
+	first      *hook.Sum // of the check, until it is used
 }
 
 // Files implements [shards.Source].
@@ -168,16 +169,16 @@ func (r *run) Begin(hash, key string) (*shards.Begun, error) {
 
 // Check implements [shards.Source].
 func (r *run) Check(ctx context.Context) (*shards.Checked, error) {
-	c, sizes, err := r.round(ctx, 0, 0)
+	c, first, err := r.round(ctx, 0, 0)
 	if err != nil {
 		return nil, err
 	}
 	if c.persons < 0 {
 		return nil, fmt.Errorf("%w: the shards say that they hold fewer than no persons", ErrPartial)
 	}
-	r.checked = c
+	r.checked, r.first = c, &first
 	nobody, err := r.nobody(ctx)
-	return &shards.Checked{Persons: c.persons, Episodes: c.episodes, Sizes: sizes.Values, Nobody: nobody}, err
+	return &shards.Checked{Persons: c.persons, Episodes: c.episodes, Sizes: c.sizes, Nobody: nobody}, err
 }
 
 // nobody has the columns of the data.
@@ -245,7 +246,7 @@ type sums struct {
 }
 
 // Gather implements [hook.Sums]: an earlier draw where the transcript has one, else the
-// sum of all shards.
+// sum of all shards, which the check brought if it is the first and no driver was stopped since.
 func (s *sums) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 	s.at++
 	if s.at > mostRounds {
@@ -262,12 +263,22 @@ func (s *sums) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 		}
 		return hook.Sum{Persons: s.persons}, n.Sum, err
 	}
-	_, all, err := s.run.round(s.ctx, s.at, s.persons)
+	all, err := s.total()
 	if err == nil && (all.Step != own.Step || all.Sigma != own.Sigma || len(all.Values) != len(own.Values)) {
 		err = fmt.Errorf("%w: the sum of the shards is of another method, or of another program", ErrPartial)
 	}
 	s.of = all
 	return all, nil, err
+}
+
+// total is the sum of all shards.
+func (s *sums) total() (all hook.Sum, err error) {
+	if first := s.run.first; first != nil {
+		s.run.first = nil
+		return *first, nil
+	}
+	_, all, err = s.run.round(s.ctx, s.at, s.persons)
+	return all, err
 }
 
 // agree holds the transcript that the run begins with against the ledger: the driver is

@@ -119,6 +119,30 @@ func (b broken) Round(ctx context.Context, r Round) ([]Partial, error) {
 	return b.do(r, parts)
 }
 
+// stop has a driver end before its k-th sum is kept: the first one comes with the check, and its name is taken.
+func stop(t testing.TB, d Driver, k int, options ...discreet.Option) {
+	t.Helper()
+	first := store{dir: d.Dir}.sum(1)
+	d.Engine = broken{do: func(r Round, p []Partial) ([]Partial, error) {
+		if k == 1 {
+			return p, os.Mkdir(first, 0o700)
+		}
+		if r.Task.Round == k {
+			return nil, errStopped
+		}
+		return p, nil
+	}}
+	_, err := d.Evaluate(context.Background(), options...)
+	if k == 1 && err != nil {
+		if err = os.Remove(first); err == nil {
+			err = errStopped
+		}
+	}
+	if !errors.Is(err, errStopped) {
+		t.Fatalf("round %d: %v; want it stopped", k, err)
+	}
+}
+
 // answered is a partial of one shard for a task.
 func answered(t testing.TB, task Task, shard string, key RunKey) Partial {
 	t.Helper()

@@ -85,15 +85,7 @@ func charged(t *testing.T, s stage, d Driver, k int) (run, budget string) {
 	t.Helper()
 	at := fmt.Sprint(k)
 	run, budget = filepath.Join(s.dir, "run-"+at), filepath.Join(s.dir, "budget-"+at)
-	d.Engine = broken{do: func(r Round, p []Partial) ([]Partial, error) {
-		if r.Task.Round == k {
-			return nil, errStopped
-		}
-		return p, nil
-	}}
-	if _, err := d.Evaluate(t.Context()); !errors.Is(err, errStopped) {
-		t.Fatal(err)
-	}
+	stop(t, d, k)
 	copied(t, d.Dir, run)
 	text, err := os.ReadFile(filepath.Join(s.dir, "budget.db"))
 	if err == nil {

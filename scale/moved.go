@@ -31,6 +31,8 @@ type label struct {
 	// Number counts the pieces of the part for the partition. The last one has no rows.
 	Number int  `json:"number"`
 	Last   bool `json:"last"`
+	// Version is that of the file when the part was begun, and of the last piece when it was read.
+	Version uint64 `json:"version"`
 }
 
 // Files are those of the data that the task asks about, in their order. A large one stands there several times: as
@@ -56,9 +58,13 @@ func (w *Worker) Scatter(ctx context.Context, t Task, task Hash, files []string,
 	}
 	s := sealer{key: key.pieces(task), of: key.partition(0, t.Shards)}
 	sent := make([]int, t.Shards)
+	version, err := key.version(ctx, files[number])
+	if err != nil {
+		return err
+	}
 	var given error
 	send := func(partition int, rows []byte, last bool) error {
-		piece, err := s.seal(partition, label{files[number], number, len(files), sent[partition], last}, rows)
+		piece, err := s.seal(partition, label{files[number], number, len(files), sent[partition], last, version}, rows)
 		if err == nil {
 			sent[partition]++
 			err = give(partition, piece)
@@ -70,6 +76,9 @@ func (w *Worker) Scatter(ctx context.Context, t Task, task Hash, files []string,
 		return scan.Divide(ctx, c, files, number, t.Shards, func(plain []byte) int { return s.of.of(string(plain)) }, give)
 	}
 	after, err := divide(files, number, func(partition int, rows []byte) error { return send(partition, rows, false) })
+	if err == nil {
+		version, err = key.version(ctx, files[number])
+	}
 	for partition := range t.Shards {
 		if err == nil {
 			err = send(partition, after, true)
@@ -107,6 +116,19 @@ func (w *Worker) Gather(ctx context.Context, t Task, task Hash, number int, piec
 	}
 	ctx = source.With(ctx, rows)
 	return w.answer(ctx, t, task, part{path: moved, beside: beside, place: &s.of, names: names}, key)
+}
+
+// version names the state of a file, to who has the run key, by its size and time, or by the version of an object.
+func (k RunKey) version(ctx context.Context, path string) (uint64, error) {
+	info, err := source.Stat(ctx, path)
+	if err != nil {
+		return 0, err
+	}
+	of, ok := info.Sys().(source.Version)
+	if !ok {
+		of = source.Version(fmt.Sprint(info.ModTime().UnixNano()))
+	}
+	return binary.LittleEndian.Uint64(k.derive(fmt.Appendf(nil, "%d %s", info.Size(), of), "discreet/scale version 1")), nil
 }
 
 // moved is the name of all rows of a partition, and those of the rows of a file begin with it.
@@ -182,10 +204,11 @@ func (s sealer) join(partition int, pieces [][]byte) (source.Memory, *strings.Re
 		return fmt.Errorf("%w: the engine lost rows of file %d on their way to partition %d", ErrEngine, file, partition)
 	}
 	for i, p := range all {
-		if i > 0 && p.label == all[i-1].label {
-			if !bytes.Equal(p.rows, all[i-1].rows) {
-				return nil, nil, fmt.Errorf("%w: %s was changed while it was read", ErrShard, p.Name)
-			}
+		twice := i > 0 && p.label == all[i-1].label
+		if twice && !bytes.Equal(p.rows, all[i-1].rows) || i > 0 && p.Name == all[i-1].Name && p.Version != all[i-1].Version {
+			return nil, nil, fmt.Errorf("%w: %s was changed while it was read, or workers read copies of it that differ in size or time", ErrShard, p.Name)
+		}
+		if twice {
 			continue
 		}
 		if files = p.Files; p.File != file || p.Number != number {

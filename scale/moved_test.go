@@ -133,7 +133,8 @@ func objects(t testing.TB, path string) string {
 	return out.String()
 }
 
-// TestMovedRowsReleaseTheBytesOfOneProcess, of every format, of files in parts and whole, in any order of pieces, and whatever else the question asks of the rows.
+// TestMovedRowsReleaseTheBytesOfOneProcess, of every format, of files in parts and whole, in any order of pieces, and whatever else the question asks of the rows,
+// which are moved as often as there are sums: the check brings the first.
 func TestMovedRowsReleaseTheBytesOfOneProcess(t *testing.T) {
 	for _, format := range []string{"csv", "parquet", "ndjson"} {
 		for i, overrides := range [][]string{
@@ -143,13 +144,20 @@ func TestMovedRowsReleaseTheBytesOfOneProcess(t *testing.T) {
 			{"method={name: dp-fqe}"},
 			{`data.columns={unit_id: [episode_id, unit_id]}`, "data.encode={obs_place: {0: 1, 1: 0}}"},
 			append(byPlace("group: fixed, persons: {0: 60, 1: 60}"), "data.steps={sort: true}"),
+			{"method.name=dp-is", "privacy.adjacency=add_remove_one", "problem.persons=100", "data.behavior={kind: estimate, actions: 2, once: false}"},
 		} {
 			s, d, m := inFiles(t, format, overrides...)
 			m.parts = map[bool]int{true: 7}[i%2 == 0]
+			var moves []int
+			m.spoil = func(round int, _ [][][]byte) { moves = append(moves, round) }
 			r, err := d.Evaluate(t.Context(), discreet.WithSource(noise.NewSeeded(5)))
 			if err != nil {
 				t.Errorf("%s, %v: %v%s", format, overrides, err, toldIn(t, m.dir))
 				continue
+			}
+			sums, err := filepath.Glob(filepath.Join(d.Dir, "sum-*.json"))
+			if err != nil || len(sums) == 0 || len(moves) != len(sums) || moves[0] != 0 || slices.Contains(moves, 1) {
+				t.Errorf("%s, %v: rows are moved in rounds %v for %d sums, %v", format, overrides, moves, len(sums), err)
 			}
 			if want := s.inOneProcess(t, 5); !bytes.Equal(r.JSON, want) {
 				t.Errorf("%s, %v: five partitions release\n%s\none process\n%s", format, overrides, r.JSON, want)
@@ -246,11 +254,11 @@ func TestAnEngineCannotChangeRows(t *testing.T) {
 	}
 }
 
-// TestRowsOfOtherFilesAreRefused: a file that is another one in a later round, or from one of its parts to the next.
+// TestRowsOfOtherFilesAreRefused: a file that is another one in a later round, or from one of its parts to the next, in the check before anything is charged.
 func TestRowsOfOtherFilesAreRefused(t *testing.T) {
 	for _, part := range []int{8, 4, 0} { // of three parts of three files: the last, one in the middle of a file, the first
-		for round := range 2 {
-			s, d, m := inFiles(t, "csv", "privacy.adjacency=add_remove_one", "problem.persons=90")
+		for _, round := range []int{0, 2} {
+			s, d, m := inFiles(t, "csv", "method.name=dp-refine", "target={kind: logged}", "data.behavior=null", "privacy.adjacency=add_remove_one", "problem.persons=90")
 			m.parts = 3
 			m.scattered = func(k, i int) {
 				if path := filepath.Join(s.dir, "rows", fmt.Sprintf("%d.csv", part/3)); k == round && i == part {
@@ -266,8 +274,12 @@ func TestRowsOfOtherFilesAreRefused(t *testing.T) {
 					put(t, lines[0]+strings.Join(lines[half:], ""), filepath.Dir(path), filepath.Base(path))
 				}
 			}
-			if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), "not those that were checked") {
+			want := map[bool]string{true: "not those that were checked", false: "was changed while it was read"}[part == 8]
+			if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrShard) || !strings.Contains(err.Error(), want) {
 				t.Errorf("part %d, round %d: %v", part, round, err)
+			}
+			if _, err := os.Stat(store{dir: d.Dir}.started()); round == 0 && part != 8 && !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("part %d: a file of two versions passed the check, %v", part, err)
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func TestObjectsAreShards(t *testing.T) {
 	d.Dir, d.Engine = s.dir+"/once", Local{}
 	var checked int
 	d.Progress = func(round int) {
-		if round == 1 {
+		if round == 2 {
 			checked = len(store.names)
 		}
 	}

@@ -31,8 +31,9 @@ type header struct {
 	Shards int `json:"shards"`
 	// Of lists the shards that are in it, by number, with the nonces of their masks.
 	Of []masked `json:"of"`
-	// Words is how many words follow, Step and Sigma are the sum's lattice step and noise.
+	// Words is how many words follow, of which Sizes are those of fixed groups; Step and Sigma are the sum's lattice step and noise.
 	Words int     `json:"words"`
+	Sizes int     `json:"sizes,omitempty"`
 	Step  float64 `json:"step"`
 	Sigma float64 `json:"sigma"`
 	// Columns are those of the data, in the check of rows that an engine grouped.
@@ -51,7 +52,7 @@ type Partial struct {
 	words []uint64
 }
 
-// The words before a sum, and the check word after it.
+// The words before sizes and a sum, and the check word after them.
 const (
 	wordPersons = iota
 	wordEpisodes
@@ -119,9 +120,9 @@ func (h header) validate() error {
 	switch {
 	case h.Round < 0 || h.Shards < 1 || h.Shards > mostShards || len(h.Of) == 0 || len(h.Of) > h.Shards:
 		return fmt.Errorf("%w: its round or number of shards is impossible", ErrPartial)
-	case h.Words < ownWords+1 || h.Words > mostPartial/8 || h.Round > 0 && h.Words == ownWords+1:
+	case h.Sizes < 0 || h.Words > mostPartial/8 || h.Words-h.Sizes < ownWords+2:
 		return fmt.Errorf("%w: its number of words is impossible", ErrPartial)
-	case math.IsNaN(h.Step) || h.Step < 0 || math.IsNaN(h.Sigma) || h.Sigma < 0 || (h.Round == 0) != (h.Step == 0):
+	case math.IsNaN(h.Step) || h.Step < 0 || math.IsNaN(h.Sigma) || h.Sigma < 0 || h.Step == 0:
 		return fmt.Errorf("%w: its lattice is impossible", ErrPartial)
 	case h.Columns != nil && h.Round > 0:
 		return fmt.Errorf("%w: it has columns, which a check alone tells", ErrPartial)
@@ -149,19 +150,20 @@ func (m masked) nonce() (n nonce, err error) {
 type counts struct {
 	persons, episodes, rows int64
 	data                    uint64 // digests of the files, added up
+	sizes                   []int64
 }
 
 // seal masks what a shard answers.
 func seal(t Task, task Hash, at shardPlace, c counts, sum hook.Sum, key RunKey, n nonce) Partial {
 	words := []uint64{uint64(c.persons), uint64(c.episodes), uint64(c.rows), c.data}
-	for _, v := range sum.Values {
+	for _, v := range slices.Concat(c.sizes, sum.Values) {
 		words = append(words, uint64(v))
 	}
 	words = append(words, key.checkWord(words, task))
 	key.cover(words, n, task, at)
 	return Partial{header{
 		Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Of: []masked{{at.Shard, hex.EncodeToString(n[:])}},
-		Words: len(words), Step: sum.Step, Sigma: sum.Sigma,
+		Words: len(words), Sizes: len(c.sizes), Step: sum.Step, Sigma: sum.Sigma,
 	}, words}
 }
 
@@ -203,7 +205,7 @@ func alike(a, b header) error {
 		return fmt.Errorf("%w: that of shard %d is of round %d and not of round %d; answer the task of this round", ErrPartial, shard, b.Round, a.Round)
 	case a.Task != b.Task:
 		return fmt.Errorf("%w: that of shard %d answers another task of this round", ErrPartial, shard)
-	case a.Shards != b.Shards || a.Words != b.Words || a.Step != b.Step || a.Sigma != b.Sigma:
+	case a.Shards != b.Shards || a.Words != b.Words || a.Sizes != b.Sizes || a.Step != b.Step || a.Sigma != b.Sigma:
 		return fmt.Errorf("%w: that of shard %d is of another sum; use the same program for all workers", ErrPartial, shard)
 	}
 	return nil
@@ -215,7 +217,7 @@ var errCheck = errors.New("check word does not fit")
 // open takes the masks off a partial of all shards of a task, of which one is given.
 func open(p Partial, t Task, task Hash, key RunKey, one shardPlace) (counts, hook.Sum, error) {
 	var c counts
-	want := header{Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Words: p.Words, Step: p.Step, Sigma: p.Sigma}
+	want := header{Run: t.Run, Task: task, Round: t.Round, Shards: t.Shards, Words: p.Words, Sizes: p.Sizes, Step: p.Step, Sigma: p.Sigma}
 	if err := alike(want, p.header); err != nil {
 		return c, hook.Sum{}, err
 	}
@@ -236,12 +238,12 @@ func open(p Partial, t Task, task Hash, key RunKey, one shardPlace) (counts, hoo
 	if key.checkWord(words[:last], task) != words[last] {
 		return c, hook.Sum{}, fmt.Errorf("%w: the %w: a worker had another run key, or a shard of another set (another call of discreet shard), or a partial was changed", ErrPartial, errCheck)
 	}
-	c = counts{int64(words[wordPersons]), int64(words[wordEpisodes]), int64(words[wordRows]), words[wordData]}
-	sum := hook.Sum{Step: p.Step, Sigma: p.Sigma, Values: make([]int64, last-ownWords), Persons: c.persons}
-	for i := range sum.Values {
-		sum.Values[i] = int64(words[ownWords+i])
+	values := make([]int64, last-ownWords)
+	for i := range values {
+		values[i] = int64(words[ownWords+i])
 	}
-	return c, sum, nil
+	c = counts{int64(words[wordPersons]), int64(words[wordEpisodes]), int64(words[wordRows]), words[wordData], values[:p.Sizes]}
+	return c, hook.Sum{Step: p.Step, Sigma: p.Sigma, Values: values[p.Sizes:], Persons: c.persons}, nil
 }
 
 // ReadPartial reads the file of a partial.

@@ -73,16 +73,7 @@ func TestADirectoryIsNoPattern(t *testing.T) {
 	d.Dir = filepath.Join(s.dir, "run[1]")
 	kept := put(t, "kept", s.dir, "run1", "parts-0001-123", "a.csv")
 	put(t, "kept", s.dir, "run1", marker)
-	d.Engine = broken{do: func(r Round, p []Partial) ([]Partial, error) {
-		if r.Task.Round == 2 {
-			return nil, errStopped
-		}
-		return p, nil
-	}}
-	if _, err := d.Evaluate(context.Background()); !errors.Is(err, errStopped) {
-		t.Fatal(err)
-	}
-	d.Engine = Local{}
+	stop(t, d, 2)
 	if _, err := d.Evaluate(context.Background()); err != nil {
 		t.Errorf("it does not go on: %v", err)
 	}
@@ -138,22 +129,12 @@ func TestWhatAKilledDriverLeftIsRemoved(t *testing.T) {
 	}
 }
 
-// stoppedIn is a driver whose run was stopped before the k-th sum, and whose engine is
-// whole again.
+// stoppedIn is a driver whose run was stopped before the k-th sum.
 func stoppedIn(t testing.TB, s stage, k int) Driver {
 	t.Helper()
 	d := s.driver(t)
 	d.Dir = filepath.Join(t.TempDir(), "run")
-	d.Engine = broken{do: func(r Round, p []Partial) ([]Partial, error) {
-		if r.Task.Round == k {
-			return nil, errStopped
-		}
-		return p, nil
-	}}
-	if _, err := d.Evaluate(context.Background()); !errors.Is(err, errStopped) {
-		t.Fatal(err)
-	}
-	d.Engine = Local{}
+	stop(t, d, k)
 	return d
 }
 
@@ -169,8 +150,8 @@ func TestASumThatIsGoneIsNotDrawnAgain(t *testing.T) {
 		"a sum before another":                       {"sum-0001.json", "task-0002.json", "task-0003.json", "rounds.json"},
 		"all sums":                                   {"sum-0001.json", "sum-0002.json"},
 		"all sums, where the last task alone knows":  {"sum-0001.json", "sum-0002.json", "task-0002.json", "rounds.json"},
-		"the run, where the count alone knows of it": {"run.json", "sum-0001.json", "sum-0002.json", "task-0001.json", "task-0002.json", "task-0003.json"},
-		"the run, where a task alone knows of it":    {"run.json", "sum-0001.json", "sum-0002.json", "task-0002.json", "task-0003.json", "rounds.json"},
+		"the run, where the count alone knows of it": {"run.json", "sum-0001.json", "sum-0002.json", "task-0002.json", "task-0003.json"},
+		"the run, where a task alone knows of it":    {"run.json", "sum-0001.json", "sum-0002.json", "task-0003.json", "rounds.json"},
 		"the count of two sums":                      {"rounds.json", "task-0002.json", "task-0003.json"},
 	} {
 		d := stoppedIn(t, s, 3)

@@ -75,7 +75,7 @@ func TestPartialsThatDoNotBelongAreRefused(t *testing.T) {
 			}
 			before = p
 			return p, nil
-		}, "shard 3 is of round 0 and not of round 1"},
+		}, "shard 3 is of round 0 and not of round 2"},
 		"foreign run": {func(r Round, p []Partial) ([]Partial, error) {
 			other := r.Task
 			other.Run = Hash{1}

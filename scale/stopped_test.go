@@ -9,10 +9,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/discreet-rl/discreet"
+	"github.com/discreet-rl/discreet/dp"
+	"github.com/discreet-rl/discreet/dp/ledger"
 	"github.com/discreet-rl/discreet/dp/noise"
 )
 
@@ -44,43 +47,80 @@ func TestADrawWithAPrivateScaleIsMadeOnce(t *testing.T) {
 	}
 }
 
+// TestACheckThatIsCutOffLeavesNothing: between the check, which brings the first sum, and the charge nothing is drawn,
+// kept or paid, and what workers answered is of no use to the next driver.
+func TestACheckThatIsCutOffLeavesNothing(t *testing.T) {
+	s := newStage(t, "ledger={path: budget.db, dataset: chain}")
+	l, err := ledger.Create(t.Context(), filepath.Join(s.dir, "budget.db"), ledger.Config{Dataset: "chain", Adjacency: dp.ReplaceOne, Budget: dp.Budget{Epsilon: 10, Delta: 1e-5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	charges := func() (n int) {
+		for e, err := range l.Entries(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.Charge != nil {
+				n++
+			}
+		}
+		return n
+	}
+	d := s.driver(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	var before []Partial
+	d.Engine = broken{do: func(_ Round, p []Partial) ([]Partial, error) {
+		cancel()
+		before = p
+		return p, nil
+	}}
+	if _, err := d.Evaluate(ctx); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	d.Engine = broken{do: func(_ Round, p []Partial) ([]Partial, error) { return append(p[:3:3], before[3]), nil }}
+	if _, err := d.Evaluate(t.Context()); !errors.Is(err, ErrPartial) || !strings.Contains(err.Error(), "shard 3 is of another run") {
+		t.Errorf("a partial of the check before: %v", err)
+	}
+	left, err := filepath.Glob(filepath.Join(d.Dir, "*"))
+	if want := []string{filepath.Join(d.Dir, marker), (store{dir: d.Dir}).taskOf(0)}; err != nil || charges() != 0 || !slices.Equal(left, want) {
+		t.Errorf("checks leave %d charges and %v, %v", charges(), left, err)
+	}
+	d.Engine = Local{}
+	if _, err := d.Evaluate(t.Context()); err != nil || charges() != 1 {
+		t.Errorf("%d charges, %v", charges(), err)
+	}
+}
+
 // TestAStoppedDriverGoesOnWithoutASecondDraw: stopped before any round, it makes in the
 // end the release that the kept sums determine, and asks for no sum that was drawn.
 func TestAStoppedDriverGoesOnWithoutASecondDraw(t *testing.T) {
 	s := newStage(t, "method={name: dp-refine}", "target={kind: logged}", "data.behavior=null")
 	want := s.inOneProcess(t, 5)
-	for _, stop := range []int{1, 4, 5} {
+	for _, k := range []int{1, 4, 5} {
 		d := s.driver(t)
-		d.Dir = filepath.Join(s.dir, fmt.Sprintf("run %d", stop))
-		d.Engine = broken{do: func(r Round, p []Partial) ([]Partial, error) {
-			if r.Task.Round == stop {
-				return nil, errStopped
-			}
-			return p, nil
-		}}
-		if _, err := d.Evaluate(context.Background(), discreet.WithSource(noise.NewSeeded(5))); !errors.Is(err, errStopped) {
-			t.Fatalf("round %d: %v; want it stopped", stop, err)
-		}
+		d.Dir = filepath.Join(s.dir, fmt.Sprintf("run %d", k))
+		stop(t, d, k, discreet.WithSource(noise.NewSeeded(5)))
 		kept, err := filepath.Glob(filepath.Join(d.Dir, "sum-*.json"))
-		if err != nil || len(kept) != stop-1 {
-			t.Fatalf("stopped in round %d: %d sums are kept, %v", stop, len(kept), err)
+		if err != nil || len(kept) != k-1 {
+			t.Fatalf("stopped in round %d: %d sums are kept, %v", k, len(kept), err)
 		}
 		var rounds []int
-		d.Engine, d.Progress = Local{}, func(k int) { rounds = append(rounds, k) }
+		d.Progress = func(round int) { rounds = append(rounds, round) }
 		// Other noise: what was drawn before must come from the transcript.
 		second, err := d.Evaluate(context.Background(), discreet.WithSource(noise.NewSeeded(6)))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if rounds[0] != stop || len(rounds) != 6-stop {
-			t.Errorf("stopped in round %d, it goes on with rounds %v", stop, rounds)
+		if rounds[0] != k || len(rounds) != 6-k {
+			t.Errorf("stopped in round %d, it goes on with rounds %v", k, rounds)
 		}
 		third, err := d.Evaluate(context.Background(), discreet.WithSource(noise.NewSeeded(7)))
 		if err != nil || !bytes.Equal(second.JSON, third.JSON) {
 			t.Errorf("a run that ended gives another release when it is asked again: %v", err)
 		}
 		if bytes.Equal(second.JSON, want) {
-			t.Errorf("stopped in round %d: the rest of the noise is that of the first driver", stop)
+			t.Errorf("stopped in round %d: the rest of the noise is that of the first driver", k)
 		}
 	}
 }
@@ -89,16 +129,7 @@ func TestAStoppedDriverGoesOnWithoutASecondDraw(t *testing.T) {
 func TestARunIsBoundToItsQuestionDataAndKey(t *testing.T) {
 	s := newStage(t)
 	d := s.driver(t)
-	d.Engine = broken{do: func(r Round, p []Partial) ([]Partial, error) {
-		if r.Task.Round == 2 {
-			return nil, errStopped
-		}
-		return p, nil
-	}}
-	if _, err := d.Evaluate(context.Background()); !errors.Is(err, errStopped) {
-		t.Fatal(err)
-	}
-	d.Engine = Local{}
+	stop(t, d, 2)
 	other := stage{dir: s.dir, config: s.config, shards: s.shards, overrides: []string{"privacy.epsilon=1"}}.driver(t)
 	if _, err := other.Evaluate(context.Background()); !errors.Is(err, ErrRun) {
 		t.Errorf("another question goes on with the run: %v", err)

@@ -46,7 +46,7 @@ type Task struct {
 	Schema string `json:"schema"`
 	// Run names the run, at random.
 	Run Hash `json:"run"`
-	// Round is 0 for the check, and k for the k-th sum.
+	// Round is 0 for the check, which brings the first sum as well, and k for the k-th sum.
 	Round int `json:"round"`
 	// Shards is how many there are.
 	Shards int `json:"shards"`

@@ -31,7 +31,7 @@ type Worker struct {
 }
 
 // Answer is a worker's whole life: it reads a shard, checks it, replays the task's
-// question on its persons, and returns the masked sum that the task asks for. What is
+// question on its persons, and returns the masked sum that the task asks for, the first one for the check. What is
 // wrong with the data, and in round 0 what is doubtful, goes to a file beside the shard
 // that its owner alone may read, and never into an error.
 func Answer(ctx context.Context, t Task, task Hash, shard string, key RunKey) (Partial, error) {
@@ -107,7 +107,6 @@ func (w *Worker) answer(ctx context.Context, t Task, task Hash, of part, key Run
 			return Partial{}, err
 		}
 	}
-	sum := hook.Sum{Values: part.Sizes}
 	if t.Round == 0 {
 		for i, line := range part.Remarks {
 			part.Remarks[i] = of.named(line)
@@ -115,14 +114,16 @@ func (w *Worker) answer(ctx context.Context, t Task, task Hash, of part, key Run
 		if err := remark(ctx, of.beside, part.Remarks); err != nil {
 			return Partial{}, err
 		}
-	} else if sum, err = next(ctx, t, part); err != nil {
+	}
+	sum, err := next(ctx, t, part)
+	if err != nil {
 		return Partial{}, err
 	}
 	var n nonce
 	if _, err := io.ReadFull(rand.Reader, n[:]); err != nil {
 		return Partial{}, err
 	}
-	told := counts{persons: int64(part.Count), episodes: int64(part.Episodes), rows: int64(part.Rows), data: key.digestWord(file, place.Shard)}
+	told := counts{persons: int64(part.Count), episodes: int64(part.Episodes), rows: int64(part.Rows), data: key.digestWord(file, place.Shard), sizes: part.Sizes}
 	out := seal(t, task, place, told, sum, key, n)
 	if of.place != nil && t.Round == 0 {
 		out.Columns = part.Nobody
@@ -138,7 +139,7 @@ func next(ctx context.Context, t Task, part *shards.Part) (hook.Sum, error) {
 		return r.sum, nil
 	}
 	if err == nil {
-		err = fmt.Errorf("%w: the method has no sum of round %d", ErrTask, t.Round)
+		err = fmt.Errorf("%w: the method has no sum of round %d", ErrTask, max(t.Round, 1))
 	}
 	return r.sum, err
 }

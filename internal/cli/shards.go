@@ -167,7 +167,7 @@ func (f *shardFlags) driver(cmd *cobra.Command, c config.Config, path string, ov
 	}
 	d.Key = key
 	d.Progress = func(round int) {
-		what := "check of all shards"
+		what := "check of all shards, with the first sum"
 		if round > 0 {
 			what = fmt.Sprintf("round %d", round)
 		}

@@ -213,7 +213,7 @@ func partials(t *testing.T, dir string) any {
 	text, err := os.ReadFile(sum)
 	check(t, err)
 	var errs bytes.Buffer
-	code := cli.Main([]string{"partial", filepath.Join(dir, "run/task-0001.json"), filepath.Join(dir, "shards/s0.parquet"), "-o", filepath.Join(t.TempDir(), "0.part")}, nil, new(bytes.Buffer), &errs)
+	code := cli.Main([]string{"partial", filepath.Join(dir, "run/task-0002.json"), filepath.Join(dir, "shards/s0.parquet"), "-o", filepath.Join(t.TempDir(), "0.part")}, nil, new(bytes.Buffer), &errs)
 	return facts{"sha256": fmt.Sprintf("%x", sha256.Sum256(text)), "task": code, "by program": strings.Contains(errs.String(), "use one program for driver and workers")}
 }
 

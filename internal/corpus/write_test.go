@@ -172,8 +172,8 @@ func (w *writer) shards() {
 	if err := os.Mkdir(w.path("partials"), 0o755); err != nil {
 		w.t.Fatal(err)
 	}
-	w.discreet("partial", "run/task-0001.json", "shards/s0.parquet", "-o", "partials/0.part")
-	w.discreet("partial", "run/task-0001.json", "shards/s1.parquet", "-o", "partials/1.part")
+	w.discreet("partial", "run/task-0002.json", "shards/s0.parquet", "-o", "partials/0.part")
+	w.discreet("partial", "run/task-0002.json", "shards/s1.parquet", "-o", "partials/1.part")
 }
 
 func (w *writer) training() {

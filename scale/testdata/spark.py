@@ -25,11 +25,12 @@ spark.read.parquet(f"{place}/sorted.parquet").orderBy(rand(7)).repartition(4).wr
 table = pq.read_table(f"{place}/sorted.parquet").sort_by([(c, "ascending") for c in ("unit_id", "episode_id", "step")])
 with pa.ipc.new_stream(f"{place}/sorted.arrow", table.schema) as out:
     out.write_table(table, max_chunksize=1 << 16)
-logs = discreet.logs(spark.read.parquet(f"{place}/rows"), person="unit_id", behavior="design")
+logs = discreet.logs(spark.read.parquet(f"{place}/rows"), person="unit_id", behavior={"kind": "estimate", "actions": 2, "once": False})
 question = discreet.Question(
     logs,
     discreet.policy.constant(1),
     method="dp-wis",
+    features={"kind": "tabular", "states": 40, "column": "obs_state"},
     gamma=0.99,
     reward=(0, 1),
     returns=(0, 1),
