@@ -354,6 +354,9 @@ func (p Public) widths(guarded, bare []quantity, w weightBound) (with, without f
 		}
 		with, without = with+half, without+narrow
 	}
+	if !p.supposes {
+		with /= widened // where nearly all of the range is expected either way, a guard stays
+	}
 	return with, without, nil
 }
 

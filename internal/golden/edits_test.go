@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -54,7 +55,7 @@ func edits(v any, path string, name string, put func(root, v any) any) []edit {
 	to := func(how string, w any) {
 		out = append(out, edit{path + " " + how, func(root any) any { return put(root, w) }, how != "null" && how != "added"})
 	}
-	if path != "" {
+	if path != "" && v != nil {
 		to("null", nil)
 	}
 	switch v := v.(type) {
@@ -77,7 +78,7 @@ func edits(v any, path string, name string, put func(root, v any) any) []edit {
 			})...)
 		}
 	case float64:
-		to("plus one", v+1)
+		to("plus one", v+max(1, math.Abs(v)*1e-6)) // beyond what rounding moves
 		to("huge", 1e15)
 		if v != 0 {
 			to("negated", -v)

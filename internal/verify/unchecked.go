@@ -32,12 +32,10 @@ var unnoticedFields = []unnoticed{
 	{[]string{"public.design.ended"}, "whether all episodes ended is a statement of the curator, and does not always bound weights", nil},
 	{[]string{"public.parameters"}, "parameters of the method that are at their default, or that no other field shows", nil},
 	{[]string{"public.persons"}, "no other field shows it", hidesPersons},
-	{[]string{"public.reward", "public.return", "public.gamma", "public.discounts", "public.horizon", "public.episode_horizon", "public.episodes"},
-		"the range of a return was given, or nothing is computed from these facts", func(r *evaluate.Release) bool {
-			return r.Privacy == nil || r.Public["return_given"] == true
-		}},
+	{[]string{"public.reward", "public.return", "public.gamma", "public.discounts", "public.episode_horizon"}, ofNothing, givesReturn},
+	{[]string{"public.horizon", "public.episodes"}, ofNothing, func(r *evaluate.Release) bool { return givesReturn(r) && r.Public["counted"] == nil }}, // else a note tells them
 	{[]string{"public.gamma", "public.discounts"}, "nothing is discounted over one decision", decidesOnce},
-	{[]string{"public.design.squares", "public.design.usual", "public.design.cubes", "public.design.each", "public.forecast", "public.anchored"}, "what forecasts suppose, and choices by them, may come to the same", nil},
+	{[]string{"public.design.squares", "public.design.usual", "public.design.each", "public.forecast", "public.anchored"}, "what forecasts suppose, and choices by them, may come to the same", nil},
 	{[]string{"privacy.epsilon", "privacy.delta", "privacy.noise"}, "the release costs nothing and has no noise", isConstant},
 	{[]string{"theta"}, "noisy numbers, which follow from nothing in the release", nil},
 	{[]string{"diagnostics.sums", "diagnostics.learning", "diagnostics.practice.sums", "diagnostics.covariate", "diagnostics.behavior", "diagnostics.masses_by_cell", "diagnostics.baseline", "diagnostics.overlap.mean_weight", "diagnostics.overlap.clipped_share",
@@ -47,7 +45,7 @@ var unnoticedFields = []unnoticed{
 	{[]string{"diagnostics.std_privacy_by_coordinate", "diagnostics.persons_by_coordinate", "diagnostics.spread_of_returns"},
 		"errors and counts that are made of noisy numbers which are not in the release", nil},
 	{[]string{"diagnostics.model", "answers[].diagnostics.model"}, "the noisy counts or moments behind the model are not in the release; value and standard deviations of the estimate follow from it, and the interval does not", nil},
-	{[]string{"diagnostics.weights", "answers[].diagnostics.weights"}, "weights of the data, without noise", nil},
+	{[]string{"diagnostics.weights", "answers[].diagnostics.weights", "diagnostics.mass_kept_back"}, "of the data, without noise", func(r *evaluate.Release) bool { return r.Privacy == nil }},
 	{[]string{"ledger.dataset", "ledger.ledger", "ledger.time", "ledger.key", "ledger.analyst", "ledger.purpose", "ledger.spent", "ledger.shares", "ledger.contract", "ledger.seq", "ledger.entry", "ledger.head"},
 		"only the ledger knows (discreet ledger verify LEDGER RELEASE.json)", nil},
 }
@@ -99,6 +97,13 @@ func hasPath(v any, path []string) bool {
 
 func isConstant(r *evaluate.Release) bool {
 	return r.Privacy != nil && r.Privacy.Event == dp.Event(dp.ApproximateDP{})
+}
+
+// ofNothing is why bounds on what a person adds could be others where the range of a return was given.
+const ofNothing = "the range of a return was given, or nothing is computed from these facts"
+
+func givesReturn(r *evaluate.Release) bool {
+	return r.Privacy == nil || r.Public["return_given"] == true
 }
 
 // decidesOnce tells of a release about episodes of one decision.
