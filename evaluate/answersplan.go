@@ -336,12 +336,13 @@ func (p Public) unguarded(answers []quantity, w weightBound) ([]quantity, scalar
 // widths are the half widths that are expected of all releases with and without a guard: as plans forecast them, but for
 // releases that suppose weights of which nothing is known.
 func (p Public) widths(guarded, bare []quantity, w weightBound) (with, without float64, err error) {
+	most := 0.0
 	for i, a := range bare {
 		if a.values != nil {
 			continue
 		}
 		of, half, narrow := a.weights(p.Targets, w), 0.0, 0.0
-		if p.supposes {
+		if p.supposes || a.apart != nil {
 			if half, err = guarded[i].bounds.ExpectedGuarded(of.law); err == nil {
 				narrow, err = a.bounds.ExpectedUncut()
 			}
@@ -352,10 +353,10 @@ func (p Public) widths(guarded, bare []quantity, w weightBound) (with, without f
 		if err != nil {
 			return 0, 0, err
 		}
-		with, without = with+half, without+narrow
+		with, without, most = with+half, without+narrow, most+p.Returns().Width()/2
 	}
-	if !p.supposes {
-		with /= widened // where nearly all of the range is expected either way, a guard stays
+	if !p.supposes && without >= most/widened { // all of the range is expected either way, and a guard stays
+		with = min(with, without)
 	}
 	return with, without, nil
 }
