@@ -2,8 +2,8 @@ package serve_test
 
 import (
 	"fmt"
-	"math"
 	"io"
+	"math"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"

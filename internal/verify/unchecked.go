@@ -45,7 +45,7 @@ var unnoticedFields = []unnoticed{
 	{[]string{"diagnostics.std_privacy_by_coordinate", "diagnostics.persons_by_coordinate", "diagnostics.spread_of_returns"},
 		"errors and counts that are made of noisy numbers which are not in the release", nil},
 	{[]string{"diagnostics.model", "answers[].diagnostics.model"}, "the noisy counts or moments behind the model are not in the release; value and standard deviations of the estimate follow from it, and the interval does not", nil},
-	{[]string{"diagnostics.weights", "answers[].diagnostics.weights", "diagnostics.mass_kept_back"}, "of the data, without noise", func(r *evaluate.Release) bool { return r.Privacy == nil }},
+	{[]string{"diagnostics.weights", "answers[].diagnostics.weights"}, "weights of the data, without noise", nil},
 	{[]string{"ledger.dataset", "ledger.ledger", "ledger.time", "ledger.key", "ledger.analyst", "ledger.purpose", "ledger.spent", "ledger.shares", "ledger.contract", "ledger.seq", "ledger.entry", "ledger.head"},
 		"only the ledger knows (discreet ledger verify LEDGER RELEASE.json)", nil},
 }
