@@ -273,7 +273,7 @@ func (s *sums) Gather(own hook.Sum) (hook.Sum, []int64, error) {
 
 // total is the sum of all shards.
 func (s *sums) total() (all hook.Sum, err error) {
-	if first := s.run.first; first != nil {
+	if first := s.run.first; first != nil && s.at == 1 {
 		s.run.first = nil
 		return *first, nil
 	}
