@@ -1600,7 +1600,7 @@ func (x *GetBudgetRequest) GetDataset() string {
 
 type GetBudgetResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// budget is the caller's share where there is one, else the dataset's.
+	// budget is the caller's share where there is one, as far as the dataset's covers it, else the dataset's.
 	Budget *Budget `protobuf:"bytes,1,opt,name=budget,proto3" json:"budget,omitempty"`
 	// spent of it, rounded up.
 	Spent         *Budget `protobuf:"bytes,2,opt,name=spent,proto3" json:"spent,omitempty"`
