@@ -75,7 +75,9 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		if free, err = bare.Foresee(of.weights.law, of.weights.scatter); err != nil {
 			return b, t, err
 		}
-		expected, with, without = [2]float64{free, guarded}, guarded/width, free/width
+		if expected = [2]float64{free, guarded}; free != guarded { // as where both are all of the range
+			with, without = guarded/width, free/width
+		}
 	}
 	if m.Clip != clipPublic && p.varies(of) {
 		var byCounts decided
