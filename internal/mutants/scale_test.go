@@ -46,7 +46,7 @@ func scaleMutants() []mutant {
 		{name: "moved rows: parts of two versions of a file", in: "scale", run: "OfOtherFiles",
 			edits: edits{{"p.Name == all[i-1].Name && p.Version != all[i-1].Version {", "p.Files == 0 {"}}},
 		{name: "shards: the first sum of a check used again", in: "scale", run: "SevenShards",
-			edits: edits{{"s.run.first = nil\n", "_ = s.at\n"}}},
+			edits: edits{{"s.run.first = nil\n", "_ = s.at\n"}, {"first != nil && s.at == 1 {", "first != nil {"}}},
 		{name: "shards: the first sum of a check taken for one of sizes", in: "scale", run: "SevenShards",
 			edits: edits{{"Values: values[p.Sizes:], Persons", "Values: values[:len(values)-p.Sizes], Persons"}}},
 		{name: "parts of a file: rows numbered from the start of theirs", in: "rl/trajectory/internal/movedfile", by: "scale", run: "FaultsOfMovedRows",
