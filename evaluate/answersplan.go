@@ -342,7 +342,7 @@ func (p Public) widths(guarded, bare []quantity, w weightBound) (with, without f
 			continue
 		}
 		of, half, narrow := a.weights(p.Targets, w), 0.0, 0.0
-		if p.supposes || a.apart != nil {
+		if p.supposes {
 			if half, err = guarded[i].bounds.ExpectedGuarded(of.law); err == nil {
 				narrow, err = a.bounds.ExpectedUncut()
 			}

@@ -136,7 +136,8 @@ func (l *learners) read(s *value.Sample) {
 }
 
 // halfOf is what a question about a learned policy keeps of some of the persons, in their order. Episodes in which a
-// score overflows are left out: a policy is known after the charge, and to fail there would tell of them.
+// score overflows are left out: the policy is known after the charge, and to fail there would tell of them. Ratios of actions
+// that it takes do not overflow: the check had them of policies that always take one.
 func halfOf(parts []*value.Part, persons []int, learned policy.Policy, ask byPerson) (people, error) {
 	var all any
 	before := 0

@@ -373,9 +373,9 @@ func (p Public) decisions() int64 {
 const firstOnes = "first"
 
 // counted says how much of a person the answer is of; "" where nothing comes later, by records that are complete,
-// of which the check refuses more, of times, which end at their horizon, and without one.
+// of which the check refuses more, of times, which end at their horizon, of rows, and without a horizon.
 func (p Public) counted() string {
-	if p.Complete || p.endless || p.Horizon == 0 || p.Outcome != nil {
+	if p.Complete || p.endless || p.Horizon == 0 || p.Outcome != nil || p.unit() == Row {
 		return ""
 	}
 	if p.Horizon == 1 {

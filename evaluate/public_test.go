@@ -33,6 +33,15 @@ func TestWhatComesLaterIsSaidToBeNoPart(t *testing.T) {
 	}
 }
 
+// TestNothingComesAfterARow that is protected by itself.
+func TestNothingComesAfterARow(t *testing.T) {
+	p := banditPublic(t, 1000, dp.ReplaceOne, policy.Logged{})
+	p.Privacy.Unit = evaluate.Row
+	if told, found := must(evaluate.DPIS{}.Plan(p)).Facts["counted"]; found {
+		t.Errorf("a release of rows counts %v", told)
+	}
+}
+
 // TestNobodyGaveARangeOfRewards where a range of returns stands in its place.
 func TestNobodyGaveARangeOfRewards(t *testing.T) {
 	p := banditPublic(t, 1000, dp.ReplaceOne, policy.Logged{})

@@ -64,18 +64,18 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 	width := of.within.Width()
 	guarded, free := min(with, 0.5)*width, min(without, 0.5)*width
 	expected := [2]float64{width * without, width * with}
-	if !p.supposes { // by the law of weights, as the plan forecasts, and with the caps that the guard would have
-		kept, _, err := m.keeping(p, of, b, stages, split)
-		if err != nil {
-			return b, t, err
-		}
+	kept, clip, err := m.keeping(p, of, b, stages, split)
+	if err != nil {
+		return b, t, err
+	}
+	if !p.supposes { // by the law of weights, as the plan forecasts
 		if guarded, err = kept.Foresee(of.weights.law, of.weights.scatter); err != nil {
 			return b, t, err
 		}
 		if free, err = bare.Foresee(of.weights.law, of.weights.scatter); err != nil {
 			return b, t, err
 		}
-		if expected = [2]float64{free, guarded}; free != guarded { // as where both are all of the range
+		if expected = [2]float64{free, guarded}; free != guarded { // both are where all of the range is expected
 			with, without = guarded/width, free/width
 		}
 	}
@@ -97,9 +97,7 @@ func (m DPIS) tier(p Public, of vouched, b scalar.Bounds, stages scalar.Stages, 
 		}
 	}
 	if t.why = costs(p, of, with, without); t.why != "" {
-		if b, t.clip, err = m.keeping(p, of, b, stages, split); err != nil {
-			return b, t, err
-		}
+		b, t.clip = kept, clip
 	}
 	told := fmt.Sprintf(". The expected half width is %.3g without a guard and %.3g with it", expected[0], expected[1])
 	if t.half = guarded; t.why == "" {

@@ -122,7 +122,7 @@ func (h header) validate() error {
 		return fmt.Errorf("%w: its round or number of shards is impossible", ErrPartial)
 	case h.Sizes < 0 || h.Words > mostPartial/8 || h.Words-h.Sizes < ownWords+2:
 		return fmt.Errorf("%w: its number of words is impossible", ErrPartial)
-	case math.IsNaN(h.Step) || h.Step < 0 || math.IsNaN(h.Sigma) || h.Sigma < 0 || h.Step == 0:
+	case !(h.Step > 0) || math.IsNaN(h.Sigma) || h.Sigma < 0:
 		return fmt.Errorf("%w: its lattice is impossible", ErrPartial)
 	case h.Columns != nil && h.Round > 0:
 		return fmt.Errorf("%w: it has columns, which a check alone tells", ErrPartial)

@@ -97,7 +97,7 @@ func TestWhatDoesNotCompileIsNoMutant(t *testing.T) {
 	}
 	m := allMutants()[0]
 	c := newChecker(t, root, []mutant{m})
-	m.edits = edits{{m.edits[0][0], m.edits[0][0] + " undeclared()"}}
+	m.edits = edits{{m.edits[0][0], "undeclared(); " + m.edits[0][0]}} // it parses
 	if c.check(filepath.Join(root, m.in), mutate(t, root, m)) == nil {
 		t.Error("it is taken for one")
 	}

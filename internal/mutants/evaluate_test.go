@@ -275,7 +275,7 @@ func evaluateMutants() []mutant {
 		{name: "a guard stays by another forecast than is told", in: "evaluate", run: "MoreIsNotExpected",
 			edits: edits{{"with, without = guarded/width, free/width", "_ = width"}}},
 		{name: "guards of several stay by another forecast than is told", in: "evaluate", run: "MoreIsNotExpected",
-			edits: edits{{"if p.supposes || a.apart != nil {", "if p.private() {"}}},
+			edits: edits{{"\t\tif p.supposes {\n\t\t\tif half, err = guarded", "\t\tif p.private() {\n\t\t\tif half, err = guarded"}}},
 		{name: "what comes after the horizon is not told", in: "evaluate", run: "WhatComesLater",
 			edits: edits{{"if counted := p.counted(); counted != \"\" {", "if counted := p.counted(); counted != \"\" && p.Horizon == 1 {"}}},
 		{name: "several answers: less noise than is paid for", in: "evaluate", by: "internal/evaluate/replay", run: "Pairs",
