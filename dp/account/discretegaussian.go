@@ -79,7 +79,7 @@ func enumerable(adj dp.Adjacency, square int, e dp.DiscreteGaussian) [][]int {
 	if !s.extend(nil, math.MaxInt) {
 		return nil
 	}
-	work := 0.0
+	work, width := 0.0, 2*lossdist.Radius(e.Sigma)
 	for _, v := range s.worst {
 		size := 0
 		for _, a := range v {
@@ -90,7 +90,7 @@ func enumerable(adj dp.Adjacency, square int, e dp.DiscreteGaussian) [][]int {
 		}
 		// Short steps first: shifts that begin alike share all but a few of their
 		// convolutions.
-		width := float64(2*lossdist.Radius(e.Sigma) + v[0])
+		width := width + float64(v[0])
 		work += (40*e.Sigma*math.Sqrt(float64(size)) + float64(v[0])*width) * width
 		slices.Reverse(v)
 	}

@@ -30,6 +30,18 @@ func TestDiscreteGaussianOfNormsBeyondExactIntegers(t *testing.T) {
 	})
 }
 
+// A sigma of which a few standard deviations exceed every int64 is as any other.
+func TestDiscreteGaussianOfEveryScale(t *testing.T) {
+	for exponent := 10.0; exponent < 500; exponent += 0.25 {
+		for _, norm := range []float64{1, 3} {
+			q := question{name: "new", adj: dp.ReplaceOne, event: dp.DiscreteGaussian{Sigma: math.Exp2(exponent), Norm: norm}, count: 1, epsilon: 1, delta: 1e-12}
+			if fault := q.fault(); fault != "" {
+				t.Fatalf("%v: %s", q, fault)
+			}
+		}
+	}
+}
+
 func TestOverflowingLossesAreNotCertified(t *testing.T) {
 	for _, event := range []dp.Event{
 		dp.DiscreteLaplace{Scale: 1, Norm: 1e308},    // the distance overflows

@@ -31,8 +31,9 @@ const (
 	mostLoss = 580
 )
 
-// Reach is how far from a mean a coordinate is summed.
-func Radius(sigma float64) int { return int(math.Ceil(farthestDiscrete*sigma)) + 2 }
+// Radius is how far from a mean a coordinate is summed. It may exceed every int:
+// [Lattices] is only for what its caller has found to be little work.
+func Radius(sigma float64) float64 { return math.Ceil(farthestDiscrete*sigma) + 2 }
 
 // Lattices returns the laws of several shifts, each given by its coordinates that
 // are not 0. Shifts that begin alike share work. It is nil where the losses are too
@@ -40,7 +41,7 @@ func Radius(sigma float64) int { return int(math.Ceil(farthestDiscrete*sigma)) +
 func Lattices(ctx context.Context, sigma float64, shifts [][]int) []*Lattice {
 	m := mixer{sigma: sigma, known: map[string]*blend{}}
 	for x := Radius(sigma); x > 0; x-- {
-		m.norm += 2 * math.Exp(-float64(x)*float64(x)/(2*sigma*sigma))
+		m.norm += 2 * math.Exp(-x*x/(2*sigma*sigma))
 	}
 	m.norm++
 	out := make([]*Lattice, len(shifts))
@@ -87,7 +88,7 @@ func (m *mixer) blend(v []int) *blend {
 
 // add convolves with a coordinate that is shifted by a.
 func (m *mixer) add(b *blend, a int) *blend {
-	radius, s := Radius(m.sigma), 1/(2*m.sigma*m.sigma)
+	radius, s := int(Radius(m.sigma)), 1/(2*m.sigma*m.sigma)
 	width := 2*radius + a + 1
 	weight := make([]float64, width)
 	half := float64(a) / 2
