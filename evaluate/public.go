@@ -59,8 +59,14 @@ func (r Range) validate(what string) error {
 	if !(r.Min <= r.Max) || math.IsInf(r.Width(), 0) {
 		return fmt.Errorf("%w: %s: [%v, %v]; want min <= max, both finite", ErrPublic, what, r.Min, r.Max)
 	}
+	if far := max(math.Abs(r.Min), math.Abs(r.Max)); r.Min < r.Max && r.Width() < far*leastWidth {
+		return fmt.Errorf("%w: %s: [%v, %v] is narrower than 2^-40 of %v, so that float64 cannot tell its values apart; subtract %v in the data", ErrPublic, what, r.Min, r.Max, far, r.Min)
+	}
 	return nil
 }
+
+// leastWidth is the least width of a public range, of its farther end: discounts and sums of it round to 2^-53 of that.
+const leastWidth = 0x1p-40
 
 // Public holds what is known, and may be told, without looking at the data.
 type Public struct {

@@ -122,9 +122,13 @@ func InPart(r *evaluate.Release) string {
 	if r.Survival != nil {
 		return unusableWords(r)
 	}
-	most, of := 0.0, ""
+	most, of, all := 0.0, "", 0
 	lacks := func(name string, diagnostics map[string]any) {
-		if share, sd, ok := missing(diagnostics); ok && share >= partly && share >= 2*sd && share > most {
+		share, sd, ok := missing(diagnostics)
+		if !ok || share < partly || share < 2*sd {
+			return
+		}
+		if all++; share > most {
 			most, of = share, name
 		}
 	}
@@ -138,6 +142,9 @@ func InPart(r *evaluate.Release) string {
 	words := missingWords(r, most) + " For this share the interval allows any value in the public range."
 	if One(r) == nil {
 		words = AnswerName(r.Public, of) + ": " + words
+	}
+	if all > 1 {
+		words += fmt.Sprintf(" It lacks most of %d answers that lack %.0f%% or more.", all, 100*partly)
 	}
 	return words
 }

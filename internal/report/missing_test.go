@@ -79,8 +79,6 @@ func again(t *testing.T, r *evaluate.Release) *evaluate.Release {
 	return out
 }
 
-// TestConfoundingIsNamedAsWhatIsMissing: with a factor the headline, the page and the
-// words of no answer name it; without one they do not.
 // TestTheAnswerThatLacksMostIsNamedAsElsewhere: by the word of its action.
 func TestTheAnswerThatLacksMostIsNamedAsElsewhere(t *testing.T) {
 	r := missingRelease(0.3, 0.02)
@@ -92,8 +90,19 @@ func TestTheAnswerThatLacksMostIsNamedAsElsewhere(t *testing.T) {
 	if got := report.InPart(r); !strings.HasPrefix(got, "learned - drug: The data say nothing about 30%") {
 		t.Error(got)
 	}
+	if got := report.InPart(r); strings.Contains(got, "It lacks most") {
+		t.Errorf("one answer lacks, and it says: %s", got)
+	}
+	second := other
+	second.Name = "learned"
+	r.Answers = append(r.Answers, second)
+	if got := report.InPart(r); !strings.HasSuffix(got, " It lacks most of 2 answers that lack 10% or more.") {
+		t.Error(got)
+	}
 }
 
+// TestConfoundingIsNamedAsWhatIsMissing: with a factor the headline, the page and the
+// words of no answer name it; without one they do not.
 func TestConfoundingIsNamedAsWhatIsMissing(t *testing.T) {
 	for _, factor := range []float64{0, 1.5} {
 		for _, everything := range []bool{false, true} {
