@@ -1,6 +1,7 @@
 package evaluate_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -49,5 +50,18 @@ func TestNobodyGaveARangeOfRewards(t *testing.T) {
 	plan := must(evaluate.DPIS{}.Plan(p))
 	if told, found := plan.Facts["reward"]; found {
 		t.Errorf("the release tells rewards within %v", told)
+	}
+}
+
+// TestARangeHasToBeToldApart: 2^-40 of 1e14 is 90.9.
+func TestARangeHasToBeToldApart(t *testing.T) {
+	for _, m := range []evaluate.Estimator{evaluate.DPIS{}, evaluate.DPPDIS{}, evaluate.DPWIS{}, evaluate.DPDR{}, evaluate.DPDistribution{}} {
+		p := banditPublic(t, 1000, dp.ReplaceOne, policy.Logged{})
+		for width, refused := range map[float64]bool{1: true, 90: true, 92: false, 1e14: false} {
+			p.Reward = evaluate.Range{Min: 1e14, Max: 1e14 + width}
+			if _, err := m.Plan(p); errors.Is(err, evaluate.ErrPublic) != refused || !refused && err != nil {
+				t.Errorf("%T: rewards %v from 1e14 on: %v", m, width, err)
+			}
+		}
 	}
 }
