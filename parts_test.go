@@ -134,6 +134,8 @@ func TestEveryMethodReadsByPartsAsAtOnce(t *testing.T) {
 		"regressed":     uniform + "features: {kind: columns, names: [obs_state], low: [0], high: [2], intercept: true}\nmethod: {name: dp-pdis}",
 		"dp-dr":         uniform + tabular + "method: {name: dp-dr, baseline: state}",
 		"dp-fqe":        uniform + tabular + "method: {name: dp-fqe, form: action}",
+		"linear":        uniform + "features: {kind: columns, names: [obs_state], low: [0], high: [2]}\nmethod: {name: dp-fqe, form: linear-state}",
+		"dp-learn":      "target: {kind: learned, actions: 2}\n" + tabular + "method: {name: dp-learn}",
 		"dp-refine":     uniform + tabular + "method: {name: dp-refine}",
 		"lstd":          uniform + "features: {kind: fourier, order: 2, names: [obs_state], low: [0], high: [2]}\nmethod: {name: dp-refine, form: lstd}",
 		"dp-lsw":        "target: {kind: logged}\n" + tabular + "method: {name: dp-lsw}",

@@ -318,7 +318,7 @@ func (q learnQuestion) prepare(_ context.Context, all packed) (draw, error) {
 			everybody.PersonID = all.names()
 		}
 		learn, judge := q.halves(everybody, src)
-		sums, err := q.learn(learners{q: &q, walk: samples.Walk()}, learn, src)
+		sums, err := q.learn(learners{q: &q, all: samples, walk: samples.Walk()}, learn, src)
 		if err != nil {
 			return nil, err
 		}

@@ -71,7 +71,7 @@ func (q *learnQuestion) needsFewer() bool {
 
 // counted are the noisy numbers of the table.
 func (q *learnQuestion) counted(all *learners, persons []int, src *noise.Source) ([]float64, error) {
-	return q.table.Numbers(all.walk, persons, src)
+	return q.table.Numbers(all.all, persons, src)
 }
 
 // improved is the policy that the table cannot improve, within the limits: the action by decision and

@@ -3,6 +3,7 @@ package evaluate
 import (
 	"fmt"
 	"slices"
+	"sync/atomic"
 
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
 	"github.com/discreet-rl/discreet/internal/rl/value"
@@ -48,23 +49,25 @@ func (q *learnQuestion) check(parts []*value.Part) (*value.Samples, error) {
 	if _, err := policy.NewTree(q.names, rule.TableNodes(q.names[0], [][]int{{0}}, q.grid.Actions), false); err != nil {
 		return nil, err
 	}
-	lost := 0
-	for d := range value.Datasets(parts) {
+	var lost atomic.Int64
+	err = value.Each(parts, func(_ int, d *trajectory.Dataset) (err error) {
 		if q.lives != nil {
-			n, err := q.lost(d)
-			if err != nil {
-				return nil, err
-			}
-			lost += n
-		} else if err := q.asks(d); err != nil {
-			return nil, err
+			var n int
+			n, err = q.lost(d)
+			lost.Add(int64(n))
+		} else {
+			err = q.asks(d)
 		}
-		if _, err := q.columns(d); err != nil {
-			return nil, err
+		if err == nil {
+			_, err = q.columns(d)
 		}
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
-	if lost > 0 && q.public.Complete {
-		return nil, fmt.Errorf("%w: problem.records is complete, and %s; mend the data, or leave problem.records out", ErrData, q.public.unusableWords(lost))
+	if n := int(lost.Load()); n > 0 && q.public.Complete {
+		return nil, fmt.Errorf("%w: problem.records is complete, and %s; mend the data, or leave problem.records out", ErrData, q.public.unusableWords(n))
 	}
 	return samples, nil
 }
@@ -95,10 +98,19 @@ func (q *learnQuestion) columns(d *trajectory.Dataset) ([]int, error) {
 // learners are persons with what is learned from them, part by part.
 type learners struct {
 	q    *learnQuestion
+	all  *value.Samples
 	walk *value.Walk
 	rows learnRows
 	// rates are those of events in each arm, where outcomes are times and they are known.
 	rates []float64
+}
+
+// fork is for another goroutine, where there are parts for several; one part is read once for all rounds.
+func (l *learners) fork() *learners {
+	if l.all.Parts() == 1 {
+		return l
+	}
+	return &learners{q: l.q, all: l.all, walk: l.all.Walk(), rates: l.rates}
 }
 
 // of are rows and which of them are a person's, until it is called again.
@@ -139,30 +151,31 @@ func (l *learners) read(s *value.Sample) {
 // score overflows are left out: the policy is known after the charge, and to fail there would tell of them. Ratios of actions
 // that it takes do not overflow: the check had them of policies that always take one.
 func halfOf(parts []*value.Part, persons []int, learned policy.Policy, ask byPerson) (people, error) {
-	var all any
-	before := 0
-	for d := range value.Datasets(parts) {
-		n := 0
-		for n < len(persons) && persons[n] < before+d.Persons() {
-			n++
+	before, some := 0, make([][]int, len(parts)) // of each part
+	for i, p := range parts {
+		n, _ := slices.BinarySearch(persons, before+p.Persons())
+		for _, person := range persons[:n] {
+			some[i] = append(some[i], person-before)
 		}
-		some := slices.Clone(persons[:n])
-		for i := range some {
-			some[i] -= before
-		}
-		before, persons = before+d.Persons(), persons[n:]
-		d = d.Take(some)
+		before, persons = before+p.Persons(), persons[n:]
+	}
+	kept := make([]any, len(parts))
+	err := value.Each(parts, func(i int, d *trajectory.Dataset) (err error) {
+		d = d.Take(some[i])
 		if _, scores := learned.(policy.SoftGreedy); scores {
-			var err error
 			if d, _, err = policy.Repair(d, learned, nil); err != nil {
-				return people{}, err
+				return err
 			}
 		}
-		kept, err := ask.look(d, nil, len(parts) == 1)
-		if err != nil {
-			return people{}, err
-		}
-		all = joined(ask.preparation(), all, kept)
+		kept[i], err = ask.look(d, nil, len(parts) == 1)
+		return err
+	})
+	if err != nil {
+		return people{}, err
+	}
+	var all any
+	for _, k := range kept {
+		all = joined(ask.preparation(), all, k)
 	}
 	return all.(people), nil
 }

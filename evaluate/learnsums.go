@@ -3,6 +3,7 @@ package evaluate
 import (
 	"math"
 	"math/bits"
+	"runtime"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
@@ -45,16 +46,17 @@ func (q *learnQuestion) learn(all learners, persons []int, src *noise.Source) (s
 			sums = append(sums, told)
 			continue
 		}
-		v := make([]float64, q.cells(round))
-		sum, err := mechanism.NewVectorSum(len(v), q.clipOf(round, sums), q.noise[round], q.public.Privacy.noise())
-		if err != nil {
-			return nil, err
+		fresh := func() (*mechanism.VectorSum, error) {
+			return mechanism.NewVectorSum(q.cells(round), q.clipOf(round, sums), q.noise[round], q.public.Privacy.noise())
 		}
-		noisy, err := mechanism.Total(sum, len(persons), func(i int) error {
-			clear(v)
-			rows, from, to := all.of(persons[i])
-			q.person(v, round, t, rows, from, to, base)
-			return sum.Add(v)
+		noisy, err := mechanism.Spread(fresh, min(runtime.GOMAXPROCS(0), all.all.Parts()), len(persons), func(sum *mechanism.VectorSum) func(int) error {
+			mine, v := all.fork(), make([]float64, q.cells(round))
+			return func(i int) error {
+				clear(v)
+				rows, from, to := mine.of(persons[i])
+				q.person(v, round, t, rows, from, to, base)
+				return sum.Add(v)
+			}
 		}, src)
 		if err != nil {
 			return nil, err

@@ -179,7 +179,7 @@ func evaluateMutants() []mutant {
 		{name: "error of privacy told as one of sampling", in: "evaluate/internal/scalar", run: "HoldsNoNoise",
 			edits: edits{{"private = w.withHidden(private,", "sampling = w.withHidden(sampling,"}}},
 		{name: "a missing share left out of the headline", in: "internal/report", run: "MissingMass",
-			edits: edits{{"share >= partly &&", "share >= 1 &&"}}},
+			edits: edits{{"!ok || share < partly ||", "!ok || share < 1 ||"}}},
 		{name: "a baseline fills what is vouched for", in: "evaluate/internal/scalar", run: "DoublyRobust",
 			edits: edits{{"(0.5-fill)*(noisy.X+noisy.Z)) / persons", "0*(noisy.X+noisy.Z)) / persons"}}},
 		{name: "a release without its baseline's noise", in: "evaluate", run: "EventHolds",

@@ -34,6 +34,8 @@ func mechanismMutants() []mutant {
 			edits: edits{{"return parabola{square: 0.8}", "return parabola{square: 0.9}"}}},
 		{name: "denominator weighs too much", in: "internal/dp/mechanism", run: "Diameter",
 			edits: edits{{"height := 1.7 ", "height := 1.8 "}}},
+		{name: "a worker adds the last person of another", in: "internal/dp/mechanism", run: "Spread",
+			edits: edits{{"p := persons * i / len(sums);", "p := max(persons*i/len(sums)-1, 0);"}}},
 		{name: "second release of one sum", in: "internal/dp/mechanism", run: "Once",
 			edits: edits{{"a.released = true\n\tout", "out"}}},
 		{name: "wrong adjacency: replacing counts once", in: "dp", by: "dp/account", run: "Adjacency",

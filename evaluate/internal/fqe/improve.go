@@ -8,10 +8,10 @@ import (
 	"github.com/discreet-rl/discreet/internal/rl/value"
 )
 
-// Numbers pays for the table of the persons at the given places of a walk, ascending: counts,
-// then sums of weights, then sums of marks.
-func (t Table) Numbers(walk *value.Walk, persons []int, src *noise.Source) ([]float64, error) {
-	noisy, err := t.noisy(walk, len(persons), func(i int) int { return persons[i] }, src)
+// Numbers pays for the table of the given persons, ascending: counts, then sums of weights, then
+// sums of marks.
+func (t Table) Numbers(s value.Persons, persons []int, src *noise.Source) ([]float64, error) {
+	noisy, err := t.noisy(s, len(persons), func(i int) int { return persons[i] }, src)
 	if err != nil {
 		return nil, err
 	}

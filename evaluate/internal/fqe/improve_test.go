@@ -16,7 +16,7 @@ func nearlyExact(t *testing.T) *Model {
 	for i := range everybody {
 		everybody[i] = i
 	}
-	numbers, err := table.Numbers(s.Walk(), everybody, noise.NewSeeded(1))
+	numbers, err := table.Numbers(s, everybody, noise.NewSeeded(1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -87,20 +87,21 @@ func (l Linear) SD() float64 { return l.Most() * l.Multiplier }
 
 // Release pays for the moments.
 func (l Linear) Release(s value.Persons, src *noise.Source) (*LinearModel, error) {
-	sum, err := mechanism.NewVectorSum(l.Coordinates(), l.Most(), l.Multiplier, l.Public.Noise)
-	if err != nil {
-		return nil, err
+	fresh := func() (*mechanism.VectorSum, error) {
+		return mechanism.NewVectorSum(l.Coordinates(), l.Most(), l.Multiplier, l.Public.Noise)
 	}
-	x, read, walk := make([]float64, l.Coordinates()), l.reader(), s.Walk()
-	noisy, err := mechanism.Total(sum, s.Persons(), func(p int) error {
-		s, p := walk.At(p)
-		if walk.Moved() {
-			if err := read.bind(s); err != nil {
-				return err
+	noisy, err := mechanism.Spread(fresh, 0, s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
+		x, read, walk := make([]float64, l.Coordinates()), l.reader(), s.Walk()
+		return func(p int) error {
+			s, p := walk.At(p)
+			if walk.Moved() {
+				if err := read.bind(s); err != nil {
+					return err
+				}
 			}
+			read.person(x, p)
+			return sum.Add(x)
 		}
-		read.person(x, p)
-		return sum.Add(x)
 	}, src)
 	if err != nil {
 		return nil, err

@@ -131,21 +131,19 @@ func (t Table) each() float64 {
 
 // Release pays for the table.
 func (t Table) Release(s value.Persons, src *noise.Source) (*Model, error) {
-	noisy, err := t.noisy(s.Walk(), s.Persons(), func(p int) int { return p }, src)
+	noisy, err := t.noisy(s, s.Persons(), func(p int) int { return p }, src)
 	if err != nil {
 		return nil, err
 	}
 	return newModel(t, noisy), nil
 }
 
-// noisy pays for the table of so many persons, whose places in the walk at tells.
-func (t Table) noisy(walk *value.Walk, persons int, at func(i int) int, src *noise.Source) (mechanism.NoisyTransitions, error) {
-	sum, err := t.sums()
-	if err != nil {
-		return mechanism.NoisyTransitions{}, err
-	}
-	w := walker{t: t, of: walk}
-	return mechanism.Total(sum, persons, func(i int) error { return sum.Add(w.person(at(i))) }, src)
+// noisy pays for the table of so many of the persons, as at tells.
+func (t Table) noisy(s value.Persons, persons int, at func(i int) int, src *noise.Source) (mechanism.NoisyTransitions, error) {
+	return mechanism.Spread(t.sums, 0, persons, func(sum *mechanism.Transitions) func(int) error {
+		w := walker{t: t, of: s.Walk()}
+		return func(i int) error { return sum.Add(w.person(at(i))) }
+	}, src)
 }
 
 // walker lists the decisions of persons.
@@ -261,53 +259,65 @@ func (q Start) Release(t Table, s value.Persons, values []float64, src *noise.So
 	for _, v := range values {
 		within = facts.Range{Min: min(within.Min, v), Max: max(within.Max, v)}
 	}
-	walk := walker{t: t}
-	bind := func(s *value.Sample) error { walk.s = s; return nil }
-	return q.over(s, within, bind, func(e int) (float64, bool) {
-		c := walk.start(e)
-		if c < 0 {
-			return 0, false
-		}
-		return values[c], true
+	return q.over(s, within, func() appraisal {
+		walk := walker{t: t}
+		bind := func(s *value.Sample) error { walk.s = s; return nil }
+		return appraisal{bind, func(e int) (float64, bool) {
+			c := walk.start(e)
+			if c < 0 {
+				return 0, false
+			}
+			return values[c], true
+		}}
 	}, src)
 }
 
 // ReleaseLinear is Release for the value of a linear model.
 func (q Start) ReleaseLinear(l Linear, s value.Persons, v LinearValue, src *noise.Source) (Mean, error) {
-	read, within := l.reader(), l.Within(v)
-	return q.over(s, within, read.bind, func(e int) (float64, bool) {
-		lo, _ := read.s.Rows(e)
-		return read.at(v, lo, within)
+	within := l.Within(v)
+	return q.over(s, within, func() appraisal {
+		read := l.reader()
+		return appraisal{read.bind, func(e int) (float64, bool) {
+			lo, _ := read.s.Rows(e)
+			return read.at(v, lo, within)
+		}}
 	}, src)
+}
+
+// appraisal tells what an episode of the sample at hand is worth, where that is known.
+type appraisal struct {
+	bind func(*value.Sample) error
+	of   func(e int) (float64, bool)
 }
 
 // over pays for the mean over persons of the mean over their episodes of values within
 // a range.
-func (q Start) over(s value.Persons, within facts.Range, bind func(*value.Sample) error, worth func(e int) (float64, bool), src *noise.Source) (Mean, error) {
+func (q Start) over(s value.Persons, within facts.Range, appraise func() appraisal, src *noise.Source) (Mean, error) {
 	// Where all values are one the mean is known, but a release needs a width.
 	pad := narrowest * q.Public.Returns.Width()
-	m, err := mechanism.NewMoments(within.Min-pad, within.Max+pad, q.Multiplier, q.Public.Adjacency, q.Public.Noise)
-	if err != nil {
-		return Mean{}, err
+	fresh := func() (*mechanism.Moments, error) {
+		return mechanism.NewMoments(within.Min-pad, within.Max+pad, q.Multiplier, q.Public.Adjacency, q.Public.Noise)
 	}
-	walk := s.Walk()
-	n, err := mechanism.Total(m, s.Persons(), func(p int) error {
-		s, p := walk.At(p)
-		if walk.Moved() {
-			if err := bind(s); err != nil {
-				return err
+	n, err := mechanism.Spread(fresh, 0, s.Persons(), func(m *mechanism.Moments) func(int) error {
+		walk, worth := s.Walk(), appraise()
+		return func(p int) error {
+			s, p := walk.At(p)
+			if walk.Moved() {
+				if err := worth.bind(s); err != nil {
+					return err
+				}
 			}
-		}
-		from, to := s.Episodes(p)
-		mean, known := 0.0, 0
-		for e := from; e < to; e++ {
-			if v, ok := worth(e); ok {
-				mean += v
-				known++
+			from, to := s.Episodes(p)
+			mean, known := 0.0, 0
+			for e := from; e < to; e++ {
+				if v, ok := worth.of(e); ok {
+					mean += v
+					known++
+				}
 			}
+			// 0/0 is no number, and counts as the middle of the range.
+			return m.Add(mean / float64(known))
 		}
-		// 0/0 is no number, and counts as the middle of the range.
-		return m.Add(mean / float64(known))
 	}, src)
 	if err != nil {
 		return Mean{}, err

@@ -11,8 +11,6 @@ package refine
 import (
 	"context"
 	"math"
-	"runtime"
-	"sync"
 
 	"github.com/discreet-rl/discreet/dp"
 	"github.com/discreet-rl/discreet/dp/noise"
@@ -161,7 +159,7 @@ func (r Rounds) releaseLevel(ctx context.Context, persons int, means func() func
 	return r.newLevel(noisy), nil
 }
 
-// chunk is the number of persons that a worker takes at a time.
+// chunk is the number of persons after which a worker looks whether it is to go on.
 const chunk = 2048
 
 // Contribution writes what one person adds to dst, which is all zero.
@@ -195,53 +193,17 @@ func (q Sum) release(ctx context.Context, persons int, each func() Contribution,
 	if q.instead != nil {
 		return q.instead(q, each, src)
 	}
-	workers := q.workers
-	if workers == 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	chunks := (persons + chunk - 1) / chunk
-	workers = max(min(workers, chunks), 1)
-	sums := make([]*mechanism.VectorSum, workers)
-	errs := make([]error, workers)
-	var wg sync.WaitGroup
-	for i := range workers {
-		wg.Go(func() { sums[i], errs[i] = q.shard(ctx, i, workers, persons, each()) })
-	}
-	wg.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-	}
-	for _, s := range sums[1:] {
-		if err := sums[0].Merge(s); err != nil {
-			return nil, err
-		}
-	}
-	out, _, err := sums[0].Release(src)
-	return out, err
-}
-
-// shard sums the chunks first, first+stride, ...
-func (q Sum) shard(ctx context.Context, first, stride, persons int, each Contribution) (*mechanism.VectorSum, error) {
-	sum, err := q.fresh()
-	if err != nil {
-		return nil, err
-	}
-	x := make([]float64, q.Dim)
-	for from := first * chunk; from < persons; from += stride * chunk {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		for p := from; p < min(from+chunk, persons); p++ {
-			clear(x)
-			each(x, p)
-			if err := sum.Add(x); err != nil {
-				return nil, err
+	return mechanism.Spread(q.fresh, q.workers, persons, func(sum *mechanism.VectorSum) func(int) error {
+		add, x := each(), make([]float64, q.Dim)
+		return func(p int) error {
+			if p%chunk == 0 && ctx.Err() != nil {
+				return ctx.Err()
 			}
+			clear(x)
+			add(x, p)
+			return sum.Add(x)
 		}
-	}
-	return sum, nil
+	}, src)
 }
 
 // clipWithSquare scales x[:n] into the ball of radius clip and writes

@@ -44,31 +44,29 @@ func (b Behavior) histogram() (*mechanism.Histogram, error) {
 
 // Release counts, person by person, the first decision in each cell.
 func (b Behavior) Release(s value.Persons, visits func(*value.Sample) (Visits, error), src *noise.Source) ([]float64, error) {
-	h, err := b.histogram()
-	if err != nil {
-		return nil, err
-	}
-	last := make([]int, b.Cells) // person who was last seen in a cell, plus one
-	var bins []int
-	var v Visits
-	walk := s.Walk()
-	return mechanism.Total(h, s.Persons(), func(i int) (err error) {
-		s, p := walk.At(i)
-		if walk.Moved() {
-			if v, err = visits(s); err != nil {
-				return err
+	return mechanism.Spread(b.histogram, 0, s.Persons(), func(h *mechanism.Histogram) func(int) error {
+		last := make([]int, b.Cells) // person who was last seen in a cell, plus one
+		var bins []int
+		var v Visits
+		walk := s.Walk()
+		return func(i int) (err error) {
+			s, p := walk.At(i)
+			if walk.Moved() {
+				if v, err = visits(s); err != nil {
+					return err
+				}
 			}
-		}
-		from, to := s.Episodes(p)
-		bins = bins[:0]
-		for row := s.Data.EpisodeStart[from]; row < s.Data.EpisodeStart[to]; row++ {
-			if v[row] < 0 || last[v[row]/b.Actions] == i+1 {
-				continue
+			from, to := s.Episodes(p)
+			bins = bins[:0]
+			for row := s.Data.EpisodeStart[from]; row < s.Data.EpisodeStart[to]; row++ {
+				if v[row] < 0 || last[v[row]/b.Actions] == i+1 {
+					continue
+				}
+				last[v[row]/b.Actions] = i + 1
+				bins = append(bins, v[row])
 			}
-			last[v[row]/b.Actions] = i + 1
-			bins = append(bins, v[row])
+			return h.AddSet(bins)
 		}
-		return h.AddSet(bins)
 	}, src)
 }
 

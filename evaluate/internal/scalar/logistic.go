@@ -255,25 +255,25 @@ func (l Logistic) at(sums [][]float64) []float64 {
 // Release makes the rounds.
 func (l Logistic) Release(s value.Persons, choices func(*value.Sample) (Choices, error), src *noise.Source) ([][]float64, error) {
 	var sums [][]float64
-	x := make([]float64, l.Size())
 	for round := range LogisticRounds {
 		theta := l.at(sums)
-		sum, err := mechanism.NewVectorSum(l.Size(), l.Clip(), l.Noise[round], l.Kind)
-		if err != nil {
-			return nil, err
+		fresh := func() (*mechanism.VectorSum, error) {
+			return mechanism.NewVectorSum(l.Size(), l.Clip(), l.Noise[round], l.Kind)
 		}
-		var c Choices
-		walk := s.Walk()
-		noisy, err := mechanism.Total(sum, s.Persons(), func(p int) (err error) {
-			s, p := walk.At(p)
-			if walk.Moved() {
-				if c, err = choices(s); err != nil {
-					return err
+		noisy, err := mechanism.Spread(fresh, 0, s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
+			var c Choices
+			x, walk := make([]float64, l.Size()), s.Walk()
+			return func(p int) (err error) {
+				s, p := walk.At(p)
+				if walk.Moved() {
+					if c, err = choices(s); err != nil {
+						return err
+					}
 				}
+				from, to := s.Episodes(p)
+				l.contribution(x, theta, c, s.Data.EpisodeStart[from], s.Data.EpisodeStart[to])
+				return sum.Add(x)
 			}
-			from, to := s.Episodes(p)
-			l.contribution(x, theta, c, s.Data.EpisodeStart[from], s.Data.EpisodeStart[to])
-			return sum.Add(x)
 		}, src)
 		if err != nil {
 			return nil, err

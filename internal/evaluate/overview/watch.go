@@ -105,15 +105,21 @@ func (w *Watch) estimate() error {
 		return err
 	}
 	w.draws, w.inverse = drawsOnce{}, inverse{}
-	for d := range value.Datasets(w.drawn) {
+	draws, inverses := make([]drawsOnce, len(w.drawn)), make([]inverse, len(w.drawn))
+	err = value.Each(w.drawn, func(i int, d *trajectory.Dataset) error {
 		prob, err := shares(d)
 		if err != nil {
 			return err
 		}
-		w.draws.add(d, prob)
-		w.inverse.add(d, prob)
+		draws[i].add(d, prob)
+		inverses[i].add(d, prob)
+		return nil
+	})
+	for i := range w.drawn {
+		w.draws.merge(&draws[i])
+		w.inverse.merge(&inverses[i])
 	}
-	return nil
+	return err
 }
 
 // once tells whether data are said to have one draw an episode, and it is to be held

@@ -1,9 +1,12 @@
 package value
 
 import (
+	"cmp"
 	"iter"
 	"math"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/discreet-rl/discreet/rl/trajectory"
 )
@@ -149,16 +152,38 @@ func Datasets(parts []*Part) iter.Seq[*trajectory.Dataset] {
 	return func(yield func(*trajectory.Dataset) bool) {
 		scratch := new(trajectory.Dataset)
 		for _, p := range parts {
-			d := p.whole
-			if d == nil {
-				d = scratch
-				p.unpack(d, make([][]float64, len(p.packed.ratios)))
-			}
-			if !yield(d) {
+			if !yield(p.dataset(scratch)) {
 				return
 			}
 		}
 	}
+}
+
+// Each calls f for the dataset of every part, several at once, and returns the error of the first part that has one. What f
+// is given is valid until it returns.
+func Each(parts []*Part, f func(i int, d *trajectory.Dataset) error) error {
+	errs := make([]error, len(parts))
+	workers := min(runtime.GOMAXPROCS(0), len(parts))
+	var wg sync.WaitGroup
+	for w := range workers {
+		wg.Go(func() {
+			scratch := new(trajectory.Dataset)
+			for i := w; i < len(parts); i += workers {
+				errs[i] = f(i, parts[i].dataset(scratch))
+			}
+		})
+	}
+	wg.Wait()
+	return cmp.Or(errs...)
+}
+
+// dataset is that of a part, in scratch if it is packed.
+func (p *Part) dataset(scratch *trajectory.Dataset) *trajectory.Dataset {
+	if p.whole != nil {
+		return p.whole
+	}
+	p.unpack(scratch, make([][]float64, len(p.packed.ratios)))
+	return scratch
 }
 
 func began(dst []int, x []int32) []int {

@@ -53,6 +53,9 @@ func NewSamples(parts []*Part, of ...Options) (*Samples, error) {
 // Persons implements [Persons].
 func (a *Samples) Persons() int { return a.start[len(a.parts)] }
 
+// Parts is how many there are.
+func (a *Samples) Parts() int { return len(a.parts) }
+
 // Walk implements [Persons].
 func (a *Samples) Walk() *Walk { return &Walk{all: a, part: -1} }
 
