@@ -244,15 +244,13 @@ func (q distributionQuestion) preparation() preparation {
 
 // draw adds everybody up and draws the noise.
 func (q distributionQuestion) draw(rows value.Persons, src *noise.Source) (*Release, error) {
-	h, err := q.masses()
-	if err != nil {
-		return nil, err
-	}
-	in, squares, walk := make([]float64, len(q.Ends)), make([]float64, len(q.Ends)), rows.Walk()
-	noisy, err := mechanism.Total(h, rows.Persons(), func(person int) error {
-		s, p := walk.At(person)
-		q.person(in, squares, s, p)
-		return h.Add(in, squares)
+	noisy, err := mechanism.Spread(q.masses, 0, rows.Persons(), func(h *mechanism.Masses) func(int) error {
+		in, squares, walk := make([]float64, len(q.Ends)), make([]float64, len(q.Ends)), rows.Walk()
+		return func(person int) error {
+			s, p := walk.At(person)
+			q.person(in, squares, s, p)
+			return h.Add(in, squares)
+		}
 	}, src)
 	if err != nil {
 		return nil, err

@@ -73,24 +73,23 @@ const height = 0.7
 // norm is largest for a single row.
 func (d Baseline) payByAction(s value.Persons, src *noise.Source) (*Guess, error) {
 	g, k := d.Public.Returns, d.Public.Target.Actions()
-	sum, err := d.vectorSum(2*k, math.Sqrt(1+height*height))
-	if err != nil {
-		return nil, err
-	}
-	x, walk := make([]float64, 2*k), s.Walk()
-	noisy, err := mechanism.Total(sum, s.Persons(), func(p int) error {
-		clear(x)
-		s, p := walk.At(p)
-		lo, hi := s.Episodes(p)
-		for e := lo; e < hi; e++ {
-			row := s.Data.EpisodeStart[e]
-			if a := int(s.Data.Action[row]); a >= 0 && a < k {
-				share := 1 / float64(hi-lo)
-				x[2*a] += share * unit(s.Data.Reward[row], g)
-				x[2*a+1] += share * height
+	fresh := func() (*mechanism.VectorSum, error) { return d.vectorSum(2*k, math.Sqrt(1+height*height)) }
+	noisy, err := mechanism.Spread(fresh, 0, s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
+		x, walk := make([]float64, 2*k), s.Walk()
+		return func(p int) error {
+			clear(x)
+			s, p := walk.At(p)
+			lo, hi := s.Episodes(p)
+			for e := lo; e < hi; e++ {
+				row := s.Data.EpisodeStart[e]
+				if a := int(s.Data.Action[row]); a >= 0 && a < k {
+					share := 1 / float64(hi-lo)
+					x[2*a] += share * unit(s.Data.Reward[row], g)
+					x[2*a+1] += share * height
+				}
 			}
+			return sum.Add(x)
 		}
-		return sum.Add(x)
 	}, src)
 	if err != nil {
 		return nil, err
@@ -123,14 +122,13 @@ func (d Baseline) payByState(s value.Persons, src *noise.Source) (*Guess, error)
 	g := d.Public.Returns
 	// Values of the states have norm 1 together, and so have those of the start.
 	norm := math.Sqrt(2 * (1 + height*height))
-	sum, err := d.vectorSum(2*d.States+2, norm)
-	if err != nil {
-		return nil, err
-	}
-	x, walk := make([]float64, 2*d.States+2), newWalker(s, g, d.States)
-	noisy, err := mechanism.Total(sum, s.Persons(), func(p int) error {
-		walk.states(x, p)
-		return sum.Add(x)
+	fresh := func() (*mechanism.VectorSum, error) { return d.vectorSum(2*d.States+2, norm) }
+	noisy, err := mechanism.Spread(fresh, 0, s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
+		x, walk := make([]float64, 2*d.States+2), newWalker(s, g, d.States)
+		return func(p int) error {
+			walk.states(x, p)
+			return sum.Add(x)
+		}
 	}, src)
 	if err != nil {
 		return nil, err
