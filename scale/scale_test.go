@@ -19,6 +19,7 @@ import (
 func TestSevenShardsReleaseTheBytesOfOneProcess(t *testing.T) {
 	for _, overrides := range [][]string{
 		nil,
+		{"data.steps={sort: true}"},
 		{"method.name=dp-refine", "target={kind: logged}", "data.behavior=null"},
 		{"method.name=dp-dr", "privacy.adjacency=add_remove_one", "problem.persons=100"},
 		{"method={name: dp-lsl, constants: balle16}", "target={kind: logged}", "data.behavior=null", "privacy.adjacency=add_remove_one", "problem.persons=100"},

@@ -110,12 +110,12 @@ func (s Spec) Counted(persons int) *Spec {
 	return &s
 }
 
-// ForShard is the evaluation of the data in one shard, of a format that is that of the
-// configuration where it is empty: the number of persons in the configuration is that of all shards.
+// ForShard is the evaluation of the data in one shard, whose rows are in order by ids as texts, or where format is empty of
+// rows as the configuration has them. The number of persons in the configuration is that of all shards.
 func (s Spec) ForShard(path, format string) *Spec {
 	s.Paths = []string{path}
 	if format != "" {
-		s.Format = format
+		s.Format, s.Reading.Steps.Sort = format, false
 	}
 	s.Config.Problem.Persons = 0
 	s.Reading.Alone = true
