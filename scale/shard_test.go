@@ -144,7 +144,7 @@ func TestRemarksAreOfTheirShard(t *testing.T) {
 	}
 	for name, next := range map[string]func() error{
 		"nothing to remark": func() error { return remark(t.Context(), s.shards[0], nil) },
-		"a fault":           func() error { return faulty(context.Background(), 0, s.shards[0], errStopped) },
+		"a fault":           func() error { return faulty(context.Background(), 0, s.shards[0], false, errStopped) },
 	} {
 		if err := remark(t.Context(), s.shards[0], []string{"doubtful"}); err != nil {
 			t.Fatal(err)

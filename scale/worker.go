@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -101,7 +102,7 @@ func (w *Worker) answer(ctx context.Context, t Task, task Hash, of part, key Run
 			return Partial{}, e
 		}
 		if err != nil {
-			return Partial{}, faulty(ctx, place.Shard, of.beside, errors.New(of.named(err.Error())))
+			return Partial{}, faulty(ctx, place.Shard, of.beside, of.place != nil, errors.New(of.named(err.Error())))
 		}
 		if err := m.keep(ctx, shard, file, place, part); err != nil {
 			return Partial{}, err
@@ -197,8 +198,8 @@ const (
 )
 
 // faulty tells the curator what is wrong with a shard, and everybody else that something
-// is.
-func faulty(ctx context.Context, number int, shard string, found error) error {
+// is. What is said of a partition is moved by the driver.
+func faulty(ctx context.Context, number int, shard string, moved bool, found error) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -208,6 +209,9 @@ func faulty(ctx context.Context, number int, shard string, found error) error {
 	}
 	if err := forCurator(ctx, beside, found.Error()+"\n"); err != nil {
 		return fmt.Errorf("%w: shard %d did not pass its check, and %s, which would tell its curator why, cannot be written: %w", ErrShard, number, beside, err)
+	}
+	if moved { // and the driver says whereto
+		beside = filepath.Base(beside)
 	}
 	return fmt.Errorf("%w: shard %d did not pass its check; %s tells its curator why", ErrShard, number, beside)
 }
