@@ -144,7 +144,7 @@ func TestFaultsThatFollowFromOthersAreNotTold(t *testing.T) {
 		{"spellings", "episode_id,unit_id,reward|a,7,1|b,07,1|c,08,1|d,8,1|", "3: unit_id: is another spelling of the id in row 2 of F, and would count as another unit|5: unit_id: is another spelling of the id in row 4 of F, and would count as another unit"},
 		{"spellings after what is not seen", "episode_id,unit_id,reward|a,x\x01,1|b,y\x01,1|c,07,1|d,7,1|", "2: unit_id: holds a character that cannot be seen|3: unit_id: holds a character that cannot be seen|5: unit_id: is another spelling of the id in row 4 of F, and would count as another unit"},
 		{"columns", "id,arm,worth|1,0,1|", "0: episode_id: the file has no such column|0: reward: the file has no such column|0: unit_id: the file has no such column, and a person may own several episodes"},
-		{"broken", "episode_id,unit_id,reward|e,u,9|e,u,8|e,u|e,u,7|", "2: reward: is outside the declared bounds [0, 1]|3: reward: is outside the declared bounds [0, 1]|4: : the row has 2 fields and the header has 3"},
+		{"broken", "episode_id,unit_id,reward|e,u,9|e,u,8|e,u|e,u,7|", "2: reward: is outside the declared bounds [0, 1]|3: reward: is outside the declared bounds [0, 1]|4: : the row has 2 fields and the header has 3, and nothing after it was read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			path := put(t, "log.csv", strings.ReplaceAll(c.text, "|", "\n"))

@@ -192,6 +192,11 @@ func (s *Stream) verdict(end error) error {
 			s.faults.add(place{file: s.index}, e)
 		}
 	case errors.As(end, &input):
+		if s.faults.total > 0 && input.Row > 0 { // they are counted, and those after it are not known
+			broken := *input
+			broken.What += ", and nothing after it was read"
+			input = &broken
+		}
 		s.faults.add(place{file: max(s.index, 0), row: rowOf(input)}, input)
 	default: // the disk failed, or the caller gave up
 		return end
