@@ -180,15 +180,14 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 		}
 		if nested, ok := inner.(dp.PoissonSampled); ok {
 			// Who is in both samples is in one of the product of the rates.
-			rate := e.Rate * nested.Rate
-			if rate < leastRate {
-				return nil, fmt.Errorf("%w: poisson_sampled: a sample at rate %v of one at rate %v; want %v at least in all", ErrUncertified, e.Rate, nested.Rate, leastRate)
-			}
-			return reduce(dp.PoissonSampled{Rate: rate, Event: nested.Event})
+			return reduce(dp.PoissonSampled{Rate: e.Rate * nested.Rate, Event: nested.Event})
 		}
-		return dp.PoissonSampled{Rate: e.Rate, Event: inner}, nil
+		return dp.PoissonSampled{Rate: e.Rate, Event: inner}, tooRare(e, e.Rate)
 	case dp.TruncatedPoissonSampled:
 		inner, err := single(e.Event, leaf)
+		if err == nil {
+			err = tooRare(e, e.Rate)
+		}
 		return dp.TruncatedPoissonSampled{Population: e.Population, Rate: e.Rate, Batch: e.Batch, Event: inner}, err
 	case dp.SampledWithoutReplacement:
 		inner, err := single(e.Event, leaf)
@@ -203,8 +202,16 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 	return leaf, nil
 }
 
-// leastRate is the least product of two rates: below it the product has lost digits, or is 0.
+// leastRate is the least rate, or product of two: below it products with it have lost digits, or are 0.
 const leastRate = 0x1p-1000
+
+// tooRare refuses a sample in which hardly anybody ever is.
+func tooRare(e dp.Event, rate float64) error {
+	if rate < leastRate {
+		return fmt.Errorf("%w: %s: rate is %v; want %v at least, that of a sample of a sample included", ErrUncertified, e.Kind(), rate, leastRate)
+	}
+	return nil
+}
 
 // single unwraps an event inside a sample that is one run of one event. Runs of
 // Gaussian noise on one sample are one Gaussian of their summed mu^2; it is marked as
