@@ -180,7 +180,11 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 		}
 		if nested, ok := inner.(dp.PoissonSampled); ok {
 			// Who is in both samples is in one of the product of the rates.
-			return reduce(dp.PoissonSampled{Rate: e.Rate * nested.Rate, Event: nested.Event})
+			rate := e.Rate * nested.Rate
+			if rate < leastRate {
+				return nil, fmt.Errorf("%w: poisson_sampled: a sample at rate %v of one at rate %v; want %v at least in all", ErrUncertified, e.Rate, nested.Rate, leastRate)
+			}
+			return reduce(dp.PoissonSampled{Rate: rate, Event: nested.Event})
 		}
 		return dp.PoissonSampled{Rate: e.Rate, Event: inner}, tooRare(e, e.Rate)
 	case dp.TruncatedPoissonSampled:
@@ -208,7 +212,7 @@ const leastRate = 0x1p-1000
 // tooRare refuses a sample in which hardly anybody ever is.
 func tooRare(e dp.Event, rate float64) error {
 	if rate < leastRate {
-		return fmt.Errorf("%w: %s: rate is %v; want %v at least, that of a sample of a sample included", ErrUncertified, e.Kind(), rate, leastRate)
+		return fmt.Errorf("%w: %s: rate is %v; want %v at least", ErrUncertified, e.Kind(), rate, leastRate)
 	}
 	return nil
 }
