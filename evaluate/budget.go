@@ -35,9 +35,15 @@ func multipliers(q Privacy, shares ...float64) ([]float64, error) {
 		// The factor leaves room for the rounding of this division and of the
 		// accountant's sum of squares.
 		out[k] = q.Adjacency.SumSensitivity(1) / (mu.Lower * math.Sqrt(s/total)) * (1 + 0x1p-44)
+		if !(out[k] <= mostMultiplier) {
+			return nil, fmt.Errorf("%w: noise of %.3g times what a person adds would leave nothing of any sum; choose a larger epsilon, or larger shares of the budget", dp.ErrBudget, out[k])
+		}
 	}
 	return out, nil
 }
+
+// mostMultiplier leaves a lattice room for what one person adds, which no mechanism then refuses once it is paid for.
+const mostMultiplier = 1 << 28
 
 // gaussians is the event of releases with the given noise multipliers.
 func gaussians(multipliers ...float64) dp.Event {

@@ -217,9 +217,9 @@ func (m DPFQE) tableFor(method string, p Public, f feature.Finite, multiplier fl
 		if p.Target.Actions() == 0 {
 			return t, fmt.Errorf("%w: %s: form action needs the target policy's probability of every action; give the policy as uniform, constant or table, or use form state", ErrMethod, method)
 		}
-		return of(m.Form), nil
+		return bounded(method, of(m.Form))
 	case fqe.ByState, fqe.Pooled:
-		return of(m.Form), nil
+		return bounded(method, of(m.Form))
 	case "", "auto":
 	default:
 		return t, fmt.Errorf("%w: %s: form is %q; want auto, action, state, pooled, linear or linear-state", ErrMethod, method, m.Form)
@@ -240,6 +240,17 @@ func (m DPFQE) tableFor(method string, p Public, f feature.Finite, multiplier fl
 
 // largestTable is the largest number of noisy numbers that form auto asks for.
 const largestTable = 1 << 20
+
+// bounded refuses a table whose noise takes gigabytes.
+func bounded(method string, t fqe.Table) (fqe.Table, error) {
+	if n := t.Coordinates(); n > mostNumbers {
+		return t, fmt.Errorf("%w: %s: form %s makes %d noisy numbers of the states; want at most %d: use fewer states, or form pooled", ErrPublic, method, t.Form, n, mostNumbers)
+	}
+	return t, nil
+}
+
+// mostNumbers is the largest number of noisy numbers of a form that was asked for.
+const mostNumbers = 1 << 25
 
 // about is what is known of the answer beforehand.
 func (d direct) about(p Public) (summary, error) {

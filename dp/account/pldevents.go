@@ -186,9 +186,12 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 			}
 			return reduce(dp.PoissonSampled{Rate: rate, Event: nested.Event})
 		}
-		return dp.PoissonSampled{Rate: e.Rate, Event: inner}, nil
+		return dp.PoissonSampled{Rate: e.Rate, Event: inner}, tooRare(e, e.Rate)
 	case dp.TruncatedPoissonSampled:
 		inner, err := single(e.Event, leaf)
+		if err == nil {
+			err = tooRare(e, e.Rate)
+		}
 		return dp.TruncatedPoissonSampled{Population: e.Population, Rate: e.Rate, Batch: e.Batch, Event: inner}, err
 	case dp.SampledWithoutReplacement:
 		inner, err := single(e.Event, leaf)
@@ -203,8 +206,16 @@ func reduce(leaf dp.Event) (dp.Event, error) {
 	return leaf, nil
 }
 
-// leastRate is the least product of two rates: below it the product has lost digits, or is 0.
+// leastRate is the least rate, or product of two: below it products with it have lost digits, or are 0.
 const leastRate = 0x1p-1000
+
+// tooRare refuses a sample in which hardly anybody ever is.
+func tooRare(e dp.Event, rate float64) error {
+	if rate < leastRate {
+		return fmt.Errorf("%w: %s: rate is %v; want %v at least", ErrUncertified, e.Kind(), rate, leastRate)
+	}
+	return nil
+}
 
 // single unwraps an event inside a sample that is one run of one event. Runs of
 // Gaussian noise on one sample are one Gaussian of their summed mu^2; it is marked as

@@ -55,7 +55,9 @@ func discreteLaplaceProfile(e dp.DiscreteLaplace, gap float64) *eventProfile {
 		best := 0.0
 		for step := -1.0; step <= 1; step++ {
 			x := max(min(top+step, gap-1), 0)
-			best = max(best, discreteLaplaceMass(t, q, e.Scale, x))
+			if mass := discreteLaplaceMass(t, q, e.Scale, x); mass > best { // not for the NaN of a q that underflows: then x is too large
+				best = mass
+			}
 		}
 		return outside(best, singleError)
 	}

@@ -6,6 +6,8 @@ package mutants
 
 func accountMutants() []mutant {
 	return []mutant{
+		{name: "samples of any rate have digits", in: "dp/account", run: "SamplesRarer",
+			edits: edits{{"	if rate < leastRate {\n		return fmt", "	if rate < 0 {\n		return fmt"}}},
 		{name: "truncated_poisson_sampled: nobody is pushed out", in: "dp/account", run: "Truncated",
 			edits: edits{{"cut, err := p.sampled(ctx, dp.ReplaceOne, e.Event, t.rate, v)", "cut, err := p.sampled(ctx, dp.AddRemoveOne, e.Event, t.rate, v)"}}},
 		{name: "truncated_poisson_sampled: Renyi divergence at one distance", in: "dp/account", run: "Truncated",

@@ -8,6 +8,10 @@ func evaluateMutants() []mutant {
 	return []mutant{
 		{name: "a difference of doubted values stays narrow", in: "evaluate/internal/scalar", by: "evaluate", run: "RefutedByOneValue",
 			edits: edits{{"missing.Unguarded, out.Missing = false, &missing", "out.Missing = &missing"}}},
+		{name: "noise beyond every lattice is planned", in: "evaluate", run: "WhatNoMechanism",
+			edits: edits{{"const mostMultiplier = 1 << 28", "const mostMultiplier = 1 << 60"}}},
+		{name: "a table of any size is planned", in: "evaluate", run: "WhatNoMechanism",
+			edits: edits{{"n > mostNumbers {", "n < 0 {"}}},
 		{name: "receipt not redeemed", in: "evaluate", run: "Receipt",
 			edits: edits{{"if err := redeem(r.plan.public.guarantee().Adjacency, r.plan.event); err != nil {", "if redeem == nil {\n\t\terr := error(nil)"}}},
 		{name: "a design from which a plan follows is not stated", in: "evaluate", by: ".", run: "WhateverIsCombined",

@@ -7,7 +7,7 @@ package mutants
 func mechanismMutants() []mutant {
 	return []mutant{
 		{name: "Laplace noise of masses halved", in: "internal/dp/mechanism", run: "LaplaceMasses",
-			edits: edits{{"m.total.grid.sigma = multiplier * m.radius() *", "m.total.grid.sigma = multiplier / 2 * m.radius() *"}}},
+			edits: edits{{"m.total.grid.sigma = max(multiplier*m.radius()*", "m.total.grid.sigma = max(multiplier/2*m.radius()*"}}},
 		{name: "the product of a Laplace pair weighs too much", in: "internal/dp/mechanism", run: "LaplacePair",
 			edits: edits{{"triangle{height: 1, product: 2, rest:", "triangle{height: 1, product: 3, rest:"}}},
 		{name: "the diameter of a Laplace pair is that of its corners", in: "internal/dp/mechanism", run: "LaplacePairKeeps",

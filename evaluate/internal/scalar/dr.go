@@ -111,6 +111,9 @@ func (d Baseline) run(s value.Persons, src *noise.Source, about func(g *Guess) (
 	if err != nil {
 		return nil, err
 	}
+	if d.Guess == nil {
+		g.clamp(d.Public.Returns)
+	}
 	e, err := about(g)
 	if err == nil && d.Guess == nil {
 		e.Baseline = g

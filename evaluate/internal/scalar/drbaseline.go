@@ -272,6 +272,16 @@ type Guess struct {
 	State   []float64 `json:"state_values"`
 }
 
+// clamp takes back what rounding leads out of the range.
+func (g *Guess) clamp(r facts.Range) {
+	g.Overall = r.Clamp(g.Overall)
+	for _, list := range [][]float64{g.Action, g.State} {
+		for i, v := range list {
+			list[i] = r.Clamp(v)
+		}
+	}
+}
+
 // contributions writes the doubly robust value of every person, the mean over
 // the person's episodes.
 func (g *Guess) contributions(dst []float64, of value.Persons) error {

@@ -56,6 +56,9 @@ func NewLaplaceHistogram(bins int, scale float64) (*Histogram, error) {
 	if !(scale > 0) || math.IsInf(scale, 0) {
 		return nil, fmt.Errorf("%w: noise is %v; want a finite number above 0", ErrParameter, scale)
 	}
+	if scale > 1<<maxNoise {
+		return nil, fmt.Errorf("%w: noise is %v persons; choose a larger epsilon", ErrParameter, scale)
+	}
 	total := newAccumulator(lattice{step: 1, radius: 1, sigma: scale}, bins, Exact)
 	total.laplace = true
 	return &Histogram{scale, 1, total, make([]int64, bins)}, nil
@@ -76,7 +79,7 @@ func NewLaplaceShares(bins, most int, scale float64) (*Histogram, error) {
 	if scale*steps > 1<<maxNoise {
 		return nil, fmt.Errorf("%w: noise is %v units; choose a larger epsilon", ErrParameter, scale)
 	}
-	h.most, h.total.grid = most, lattice{step: 1.0 / steps, radius: steps, sigma: scale * steps}
+	h.most, h.total.grid = most, lattice{step: 1.0 / steps, radius: steps, sigma: max(scale*steps, minNoise)}
 	return h, nil
 }
 

@@ -64,3 +64,45 @@ func TestLaplaceHistogram(t *testing.T) {
 		}
 	}
 }
+
+// What is made can be released, at both ends of what the sampler takes.
+func TestLaplaceNoiseAtItsEnds(t *testing.T) {
+	if _, err := NewLaplaceHistogram(1, 0x1.01p39); !errors.Is(err, ErrParameter) {
+		t.Errorf("noise of 2^39 persons and more: %v", err)
+	}
+	draws := map[string]func() error{
+		"histogram": func() error {
+			h, err := NewLaplaceHistogram(2, 0x1p39)
+			if err == nil {
+				_, _, err = h.Release(noise.NewSeeded(1))
+			}
+			return err
+		},
+		"shares": func() error {
+			h, err := NewLaplaceShares(2, 1, 1e-300)
+			if err == nil {
+				_, _, err = h.Release(noise.NewSeeded(1))
+			}
+			return err
+		},
+		"masses": func() error {
+			m, err := NewLaplaceMasses(2, 1, 1e-300, dp.ReplaceOne)
+			if err == nil {
+				_, _, err = m.Release(noise.NewSeeded(1))
+			}
+			return err
+		},
+		"pair": func() error {
+			p, err := NewLaplacePair(1, 1e-300, dp.ReplaceOne, true)
+			if err == nil {
+				_, _, err = p.Release(noise.NewSeeded(1))
+			}
+			return err
+		},
+	}
+	for name, draw := range draws {
+		if err := draw(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

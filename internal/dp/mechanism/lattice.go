@@ -32,6 +32,8 @@ const (
 	// maxNoise bounds the noise in lattice steps: 2^maxNoise is the largest
 	// standard deviation that the exact samplers accept.
 	maxNoise = 39
+	// minNoise is the least scale, in lattice steps, that they accept.
+	minNoise = 1e-3
 	// maxSum bounds any integer sum in absolute value: 2^maxSum.
 	maxSum = 62
 )
@@ -193,7 +195,7 @@ func newAccumulator(grid lattice, dim int, kind Noise) accumulator {
 func (a *accumulator) byLaplace(most, multiplier float64, longest func() float64) error {
 	a.laplace = true
 	for {
-		if a.grid.sigma = multiplier * longest() * (1 + 0x1p-50); a.grid.sigma <= 1<<maxNoise {
+		if a.grid.sigma = max(multiplier*longest()*(1+0x1p-50), minNoise); a.grid.sigma <= 1<<maxNoise {
 			return nil
 		}
 		a.grid.step *= 2

@@ -70,7 +70,7 @@ func NewLaplaceMasses(bins int, most, multiplier float64, adjacency dp.Adjacency
 		return nil, err
 	}
 	m.total.laplace = true
-	if m.total.grid.sigma = multiplier * m.radius() * (1 + 0x1p-50); !(m.total.grid.sigma <= 1<<maxNoise) {
+	if m.total.grid.sigma = max(multiplier*m.radius()*(1+0x1p-50), minNoise); !(m.total.grid.sigma <= 1<<maxNoise) {
 		return nil, fmt.Errorf("%w: noise is %v of the largest mass; choose a larger epsilon", ErrParameter, multiplier)
 	}
 	return m, nil
