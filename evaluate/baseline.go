@@ -129,6 +129,9 @@ func checkBaseline(d scalar.Baseline, method string, p Public) error {
 		if d.States == 0 {
 			return fmt.Errorf("%w: %s: a baseline by state needs features over numbered states; give features of kind tabular or aggregate, or use baseline: value", ErrMethod, method)
 		}
+		if err := listable(method, d.States, mostListed); err != nil {
+			return err
+		}
 	case scalar.BaselineModel:
 		if policy.OnPolicy(p.Target) {
 			return fmt.Errorf("%w: %s: on-policy every baseline cancels, and a model would be paid for in vain; leave baseline out, or use dp-fqe", ErrMethod, method)

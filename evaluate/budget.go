@@ -45,6 +45,21 @@ func multipliers(q Privacy, shares ...float64) ([]float64, error) {
 // mostMultiplier leaves a lattice room for what one person adds, which no mechanism then refuses once it is paid for.
 const mostMultiplier = 1 << 28
 
+// Numbered states of which a release has a value, or a rule an action: a ledger keeps releases of up to 64 MiB, and one
+// that it cannot keep would be paid for and never be seen.
+const (
+	mostListed = 1 << 20
+	mostRuled  = 1 << 17
+)
+
+// listable refuses a release of something for more states.
+func listable(method string, states, most int) error {
+	if states <= most {
+		return nil
+	}
+	return fmt.Errorf("%w: %s: features have %d states, each of which a release would list, and a ledger keeps releases of at most %d; use fewer states", ErrPublic, method, states, most)
+}
+
 // gaussians is the event of releases with the given noise multipliers.
 func gaussians(multipliers ...float64) dp.Event {
 	if len(multipliers) == 1 {

@@ -239,7 +239,7 @@ func (q *learnQuestion) covariates(m DPLearn, method string) (levels int, err er
 			return 0, fmt.Errorf("%w: %s: depth and bins are those of a tree, and numbered states have a table; leave them out", ErrMethod, method)
 		}
 		q.states, q.names = finite, finite.Columns()
-		return 1, nil
+		return 1, listable(method, finite.States(), mostRuled)
 	}
 	ranged, ok := f.(interface{ Ranges() []feature.Range })
 	if !ok || ranged.Ranges() == nil {

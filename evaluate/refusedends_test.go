@@ -29,6 +29,13 @@ func TestWhatNoMechanismCarriesOutIsRefusedBeforeItIsPaid(t *testing.T) {
 			p.Features = f
 		})
 	}
+	learned := func(p Public) Public {
+		var err error
+		if p.Target, err = policy.NewUniform(2); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
 	usual := with(func(*Public) {})
 	survival := func(epsilon float64) Public {
 		return with(func(p *Public) {
@@ -48,6 +55,10 @@ func TestWhatNoMechanismCarriesOutIsRefusedBeforeItIsPaid(t *testing.T) {
 		"states":                      {DPFQE{Form: "state", Interval: "none"}, states(5000), nil},
 		"states by the gigabyte":      {DPFQE{Form: "state", Interval: "none"}, states(6000), ErrPublic},
 		"pooled states":               {DPFQE{Form: "pooled", Interval: "none"}, states(6000), nil},
+		"listed states":               {DPRefine{}, states(1 << 20), nil},
+		"too many to be listed":       {DPRefine{}, states(1<<20 + 1), ErrPublic},
+		"a baseline of too many":      {DPDR{Baseline: "state"}, states(1<<20 + 1), ErrPublic},
+		"a rule of too many":          {DPLearn{}, learned(states(1<<17 + 1)), ErrPublic},
 		"survival":                    {DPSurvival{}, survival(1e-11), nil},
 		"survival of no budget":       {DPSurvival{}, survival(1e-12), mechanism.ErrParameter},
 	} {

@@ -25,17 +25,22 @@ type StartValue struct {
 	Condition string `json:"condition,omitempty"`
 }
 
-// startable checks the public weights of first states against what a method answers.
+// startable checks the states that a method answers for, and their public weights where these are given.
 func (d draft) startable() error {
 	p, method := d.public, d.method
+	f, finite := p.Features.(feature.Finite)
+	if d.perState && finite {
+		if err := listable(method, f.States(), mostListed); err != nil {
+			return err
+		}
+	}
 	if p.Start == nil {
 		return nil
 	}
 	if !d.perState {
 		return fmt.Errorf("%w: start asks for a mean of values by state, and %s answers with none; it takes first states as the data have them: leave start out, or choose a method of a value function, such as dp-refine", ErrPublic, method)
 	}
-	f, ok := p.Features.(feature.Finite)
-	if !ok {
+	if !finite {
 		return fmt.Errorf("%w: start weighs numbered states, and %s has features of another kind; use features of kind tabular or aggregate, or leave start out", ErrPublic, method)
 	}
 	if len(p.Start) != f.States() {
