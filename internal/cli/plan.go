@@ -260,7 +260,7 @@ func samplingAbout(sd float64) string {
 	if sd == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" sampling error about %.3g;", sd)
+	return fmt.Sprintf(" sampling error about %.3g if returns vary as much as they can;", sd)
 }
 
 // printExpected tells what a plan knows of each of several answers.

@@ -110,6 +110,8 @@ func explained(name, permission string, err error) error {
 		code = a.ErrorCode()
 	}
 	switch {
+	case status == 0 && code == "" || unsigned(err):
+		return fmt.Errorf("%w: %s: %w; credentials and region come from the environment (AWS_PROFILE, AWS_REGION), a profile or the role of the machine, and another store's address from AWS_ENDPOINT_URL", ErrStore, name, err)
 	case status == 404:
 		if code == "NoSuchBucket" {
 			return &fs.PathError{Op: "open", Path: name, Err: fmt.Errorf("%w: there is no such bucket; correct its name", fs.ErrNotExist)}
@@ -118,13 +120,20 @@ func explained(name, permission string, err error) error {
 	case status == 412 || status == 416:
 		return changed(name)
 	case status == 403 || status == 401:
-		return fmt.Errorf("%w: %s: the store answers %d %s; allow %s to the role or profile of this process", ErrAccess, name, status, code, permission)
+		return fmt.Errorf("%w: %s: the store answers %d %s; check the credentials (AWS_PROFILE, or those of the role), or allow them %s", ErrAccess, name, status, code, permission)
 	case status == 301 || status == 307 || status == 400:
 		return fmt.Errorf("%w: %s: the store answers %d %s; AWS_REGION, or the profile, must name the bucket's region", ErrAccess, name, status, code)
-	case status == 0 && code == "":
-		return fmt.Errorf("%w: %s: %w; credentials and region come from the environment (AWS_PROFILE, AWS_REGION), a profile or the role of the machine, and another store's address from AWS_ENDPOINT_URL", ErrStore, name, err)
 	}
 	return fmt.Errorf("%w: %s: %w; run the command again", ErrStore, name, err)
+}
+
+// unsigned tells that credentials could not be had: what another service answers of them is no answer of the store.
+func unsigned(err error) bool {
+	of, ok := errors.AsType[*smithy.OperationError](err)
+	for ok && of.ServiceID == s3.ServiceID {
+		of, ok = errors.AsType[*smithy.OperationError](of.Err)
+	}
+	return ok
 }
 
 func changed(name string) error {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -163,7 +164,7 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 		want  error
 		says  string
 	}{
-		{s3test.Fault{Status: 403}, s3.ErrAccess, "allow s3:GetObject"},
+		{s3test.Fault{Status: 403}, s3.ErrAccess, "allow them s3:GetObject"},
 		{s3test.Fault{Status: 301}, s3.ErrAccess, "AWS_REGION"},
 		{s3test.Fault{Status: 404}, fs.ErrNotExist, ""},
 		{s3test.Fault{Status: 412}, s3.ErrChanged, "run again"},
@@ -186,13 +187,20 @@ func TestFailuresAreTriedAgain(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreThePlatforms: without any the error says where they come from.
+// TestCredentialsAreThePlatforms: without any the error says where they come from, also where the machine's own service,
+// which is asked for them, answers as a store does.
 func TestCredentialsAreThePlatforms(t *testing.T) {
-	_, s := session(t)
-	t.Setenv("AWS_ACCESS_KEY_ID", "")
-	t.Setenv("AWS_SECRET_ACCESS_KEY", "")
-	if _, err := s.Open(t.Context(), "s3://trial/a"); !errors.Is(err, s3.ErrStore) || !strings.Contains(err.Error(), "a profile or the role of the machine") {
-		t.Errorf("%v", err)
+	machine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer machine.Close()
+	for _, disabled := range []string{"true", "false"} {
+		_, s := session(t)
+		t.Setenv("AWS_ACCESS_KEY_ID", "")
+		t.Setenv("AWS_SECRET_ACCESS_KEY", "")
+		t.Setenv("AWS_EC2_METADATA_DISABLED", disabled)
+		t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", machine.URL)
+		if _, err := s.Open(t.Context(), "s3://trial/a"); !errors.Is(err, s3.ErrStore) || !strings.Contains(err.Error(), "a profile or the role of the machine") {
+			t.Errorf("no service of the machine %s: %v", disabled, err)
+		}
 	}
 }
 
