@@ -29,10 +29,12 @@ const (
 // Bytes were measured, of the peak of resident memory.
 const (
 	programBytes  = 36e6
-	nameBytes     = 8.  // of a person, whatever is kept
-	estimateBytes = 9.5 // of a row, to estimate probabilities of logged actions
-	columnBytes   = 10. // of a row, of a further observation with many values
-	fewBytes      = 2.  // of a row, below which none is kept
+	nameBytes     = 8.    // of a person, whatever is kept
+	estimateBytes = 9.5   // of a row, to estimate probabilities of logged actions
+	columnBytes   = 10.   // of a row, of a further observation with many values
+	fewBytes      = 2.    // of a row, below which none is kept
+	sortedBytes   = 125.  // of a row that is put in order
+	mostSorted    = 140e6 // of all of these; more are on disk
 )
 
 // keptBytes are those of a person, for each policy, and of a row, by method. A method that is not among
@@ -73,6 +75,9 @@ func MemoryOf(c config.Config, plan *evaluate.Plan, rows int64) (Memory, error) 
 		row += columnBytes * float64(max(len(f.Columns())-1, 0))
 	}
 	bytes := programBytes + person*float64(m.Persons) + row*float64(rows)
+	if s.Reading.Steps.Sort {
+		bytes += min(sortedBytes*float64(rows), mostSorted)
+	}
 	if bytes >= math.MaxInt64 {
 		return m, fmt.Errorf("%w: no machine has memory for %d rows of %d persons; give their numbers", config.ErrConfig, rows, m.Persons)
 	}

@@ -52,6 +52,10 @@ func TestMemoryIsThatMeasured(t *testing.T) {
 		if got := float64(m.Bytes) / 1e6; err != nil || math.Abs(got/c.want-1) > 1./6 || m.Kept != c.kept {
 			t.Errorf("%s, %d persons: %.0f MB, %s are kept, %v; want %v, %s", c.method, c.persons, got, m.Kept, err, c.want, c.kept)
 		}
+		asked.Data.Steps = &config.Steps{Sort: true}
+		if more, err := scan.MemoryOf(asked, plan, 10012200); err != nil || more.Bytes-m.Bytes != 140e6 {
+			t.Errorf("%s: to put rows in order takes %d bytes, %v", c.method, more.Bytes-m.Bytes, err)
+		}
 		for _, rows := range []int64{-1, 0, math.MaxInt64} {
 			if m, err := scan.MemoryOf(asked, plan, rows); err == nil && m.Bytes <= 0 || err == nil && rows < 1 {
 				t.Errorf("%d rows have %d bytes", rows, m.Bytes)
