@@ -8,7 +8,7 @@ import (
 	"github.com/discreet-rl/discreet/rl/trajectory/internal/table"
 )
 
-// A stretch is a row group. Several workers would not end at one time, and there may be
+// A stretch is a row group, or several short ones, for to begin one takes a look at all groups. Several workers would not end at one time, and there may be
 // fewer groups than workers, so that the last groups are cut into pieces of this many
 // rows at least, and into this many for each worker. The first page of a piece is
 // decoded for its neighbour too.
@@ -37,7 +37,8 @@ func (t *reader) cut(workers int, least int64) []func() (table.Stretch, error) {
 			pieces = 1
 		}
 		for i := range pieces {
-			if skip := n * i / pieces; n > 0 {
+			skip, last := n*i/pieces, len(starts)-1
+			if short := i == 0 && last >= 0 && first-starts[last].start < least; n > 0 && !short {
 				starts = append(starts, stretch{group: g, skip: skip, start: first + skip})
 			}
 		}

@@ -84,7 +84,8 @@ func TestStretchesDeliverTheFile(t *testing.T) {
 
 		in := open()
 		defer in.Close()
-		cut := parquetfile.CutBy(in, rapid.IntRange(2, 5).Draw(t, "workers"), int64(rapid.SampledFrom([]int{20, 50, 700}).Draw(t, "least")))
+		least := int64(rapid.SampledFrom([]int{20, 50, 700}).Draw(t, "least"))
+		cut := parquetfile.CutBy(in, rapid.IntRange(2, 5).Draw(t, "workers"), least)
 		got, beyond, ends := make([][]string, len(cut)), make([][]string, len(cut)), make([][2]int64, len(cut))
 		errs := make([]error, len(cut))
 		var wg sync.WaitGroup
@@ -109,6 +110,9 @@ func TestStretchesDeliverTheFile(t *testing.T) {
 		for i := range cut {
 			if errs[i] != io.EOF || i > 0 && ends[i][0] != ends[i-1][1] {
 				t.Fatalf("stretch %d of %d: %v, %v", i, len(cut), errs[i], ends)
+			}
+			if i < len(cut)-1 && ends[i][1]-ends[i][0] < least/2 {
+				t.Fatalf("stretch %d of %d is shorter than half of %d rows: %v", i, len(cut), least, ends)
 			}
 			if all := slices.Concat(slices.Concat(got[:i+1]...), beyond[i]); !slices.Equal(want, all) {
 				t.Fatalf("beyond stretch %d of %d: %s", i, len(cut), cmp.Diff(want, all))
