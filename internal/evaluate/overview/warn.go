@@ -55,9 +55,9 @@ func (w *Watch) contradictions() []string {
 	switch n := int64(w.persons); {
 	case f.Persons == 0:
 	case f.Lower && n < f.Persons:
-		told = append(told, fmt.Sprintf("problem.persons says at least %d and there are %d", f.Persons, n))
+		told = append(told, fmt.Sprintf("problem.persons says at least %d and there are %d: evaluate refuses them", f.Persons, n))
 	case !f.Lower && n != f.Persons:
-		told = append(told, fmt.Sprintf("problem.persons says %d and there are %d", f.Persons, n))
+		told = append(told, fmt.Sprintf("problem.persons says %d and there are %d: evaluate refuses them", f.Persons, n))
 	}
 	for _, b := range []struct {
 		what    string

@@ -51,6 +51,7 @@ type reader struct {
 	row   int   // rows read
 	key   []byte
 	ended error
+	bare  bool // begins with a schema without a length
 }
 
 func newTable(r io.Reader, name string) (t *reader, err error) {
@@ -59,7 +60,10 @@ func newTable(r io.Reader, name string) (t *reader, err error) {
 	if err := t.in.begin(); err != nil {
 		return nil, damaged(name, err)
 	}
-	m, err := t.in.next()
+	m, bare, err := t.in.bare()
+	if t.bare = bare; !bare {
+		m, err = t.in.next()
+	}
 	switch {
 	case errors.Is(err, io.EOF), err == nil && m.kind != messageSchema:
 		return nil, damaged(name, errors.New("no schema comes first"))
@@ -133,7 +137,9 @@ func (t *reader) read(b *table.Batch) (err error) {
 		}
 		switch t.at = 0; m.kind {
 		case messageBatch:
-			err = t.rows.begin(m, t.columns)
+			if err = t.spelled(); err == nil {
+				err = t.rows.begin(m, t.columns)
+			}
 		case messageDictionary:
 			t.rows.rows = 0
 			err = t.words.add(m, t.columns)
@@ -158,6 +164,16 @@ func (t *reader) read(b *table.Batch) (err error) {
 	}
 	b.Rows = n
 	t.at, t.row = t.at+n, t.row+n
+	return nil
+}
+
+// spelled refuses a file, as Polars writes it, whose words come after the rows that have them.
+func (t *reader) spelled() error {
+	for i := range t.columns {
+		if c := &t.columns[i]; t.bare && c.encoded && c.picked && t.words[c.dictionary] == nil {
+			return &trajectory.InputError{File: t.name, Column: c.name, What: "is a dictionary (Categorical or Enum) whose words come after the rows", Remedy: "write a stream (write_ipc_stream), Parquet, or the column as text", Kind: trajectory.ErrColumn}
+		}
+	}
 	return nil
 }
 

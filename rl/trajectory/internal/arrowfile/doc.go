@@ -6,6 +6,8 @@
 // pick one is refused. So are compressed buffers, numbers of the other byte order, and a
 // stream without its end, which may have lost rows.
 //
+// Polars' files begin with a schema that lacks its length, and are read nevertheless.
+//
 // Start with [Format]. Rows in errors are counted from 1. Nothing that a stream says of its
 // lengths is believed: memory grows with what there is, a batch of rows at a time, and with
 // the dictionaries.

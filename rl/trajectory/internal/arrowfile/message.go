@@ -54,6 +54,48 @@ func (m *messages) begin() error {
 	return err
 }
 
+// bare reads the schema of a file that begins with it as it is, without its length, as Polars writes files: readers of files
+// are to go by the footer. What follows it is found by its form, a message whose length is a multiple of 8 after the mark of
+// one. ok is false of every other file.
+func (m *messages) bare() (schema message, ok bool, err error) {
+	head, _ := m.r.Peek(m.r.Size())
+	const least = 64 // of a schema that has its length before it
+	if !m.footed || len(head) < 8 || binary.LittleEndian.Uint32(head) >= least {
+		return message{}, false, nil
+	}
+	for at := 8; at+8 <= len(head); at += 8 {
+		if !follows(head[at:]) {
+			continue
+		}
+		m.metadata = append(m.metadata[:0], head[:at]...)
+		root := flatbuffer.Root(m.metadata)
+		header, ok := root.Sub(2)
+		if !ok {
+			break
+		}
+		n, err := m.r.Discard(at)
+		m.read += int64(n)
+		return message{kind: root.Byte(1), header: header}, true, err
+	}
+	return message{}, true, errors.New("its schema has no length before it, and no end is found; write a stream (write_ipc_stream), or Parquet")
+}
+
+// follows tells that a message begins here, or the mark of the end.
+func follows(b []byte) bool {
+	size := binary.LittleEndian.Uint32(b[4:])
+	if binary.LittleEndian.Uint32(b) != math.MaxUint32 || size%8 != 0 || size > mostMetadata {
+		return false
+	}
+	if size == 0 || len(b) < 8+int(size) {
+		return true
+	}
+	defer func() { _ = recover() }() // of bytes that are no message an offset leads outside
+	root := flatbuffer.Root(b[8 : 8+size])
+	_, ok := root.Sub(2)
+	kind := root.Byte(1)
+	return ok && root.Long(3) >= 0 && (kind == messageDictionary || kind == messageBatch)
+}
+
 // next reads a message; io.EOF is the mark of the end. A stream that stops without it was
 // cut, and nobody knows how many rows it has lost.
 func (m *messages) next() (message, error) {

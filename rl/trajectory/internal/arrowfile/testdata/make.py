@@ -78,6 +78,8 @@ r = duckdb.sql(
 with pa.ipc.new_stream(here / "duckdb.arrows", r.schema) as w:
     for batch in r:
         w.write(batch)
-pl.DataFrame(
+frame = pl.DataFrame(
     {"unit_id": ["p0", "p1", "a name longer than twelve bytes"], "episode_id": [1, 2, 3], "reward": [0.5, None, 1.0], "arm": pl.Series(["a", "b", "a"], dtype=pl.Categorical)}
-).write_ipc_stream(here / "polars.arrows")
+)
+frame.write_ipc_stream(here / "polars.arrows")
+frame.write_ipc(here / "polars.arrow")
