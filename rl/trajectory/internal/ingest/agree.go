@@ -13,6 +13,8 @@ func (s *Stream) sameAsFirst(b *binding) error {
 		return &trajectory.InputError{File: b.file, What: what, Remedy: "give all files the same columns, or read them apart", Kind: trajectory.ErrColumn}
 	}
 	switch {
+	case !slices.Equal(b.observations, s.first.observations) && slices.Equal(slices.Sorted(slices.Values(b.observations)), slices.Sorted(slices.Values(s.first.observations))):
+		return &trajectory.InputError{File: b.file, What: "its observation columns stand in another order than in the files before it", Remedy: "list them in observations, whose order is then that of all files", Kind: trajectory.ErrColumn}
 	case !slices.Equal(b.observations, s.first.observations):
 		return fail("its observation columns differ from those of the files before it")
 	case s.otherSource(b) != "":

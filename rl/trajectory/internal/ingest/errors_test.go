@@ -2,6 +2,7 @@ package ingest_test
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,6 +181,18 @@ func TestFaultsOfColumns(t *testing.T) {
 	}
 	_, err := read(t, everything(), 1, "episode_id,reward", "episode_id,reward")
 	wantError(t, err, "b: there is no row of data; check that this is the right file", trajectory.ErrEmpty)
+}
+
+// Observations in another order are refused with what gives all files one.
+func TestFilesOfAnotherOrder(t *testing.T) {
+	const one, other = "episode_id,reward,obs_x,obs_y\n1,1,1,2", "episode_id,reward,obs_y,obs_x\n2,1,2,1"
+	_, err := read(t, everything(), 1, one, other)
+	wantError(t, err, "b: its observation columns stand in another order than in the files before it; list them in observations, whose order is then that of all files", trajectory.ErrColumn)
+	o := everything()
+	o.Observations = []string{"obs_x", "obs_y"}
+	if got, err := read(t, o, 1, one, other); err != nil || !slices.Equal(got.data.Obs, []float64{1, 2, 1, 2}) {
+		t.Errorf("listed columns: %v", err)
+	}
 }
 
 // A file with columns other than the first one's is refused before its rows.
