@@ -244,7 +244,7 @@ func (q distributionQuestion) preparation() preparation {
 
 // draw adds everybody up and draws the noise.
 func (q distributionQuestion) draw(rows value.Persons, src *noise.Source) (*Release, error) {
-	noisy, err := mechanism.Spread(q.masses, 0, rows.Persons(), func(h *mechanism.Masses) func(int) error {
+	noisy, err := mechanism.Spread(q.masses, mechanism.Workers(len(q.Ends)), rows.Persons(), func(h *mechanism.Masses) func(int) error {
 		in, squares, walk := make([]float64, len(q.Ends)), make([]float64, len(q.Ends)), rows.Walk()
 		return func(person int) error {
 			s, p := walk.At(person)

@@ -3,7 +3,6 @@ package evaluate
 import (
 	"math"
 	"math/bits"
-	"runtime"
 
 	"github.com/discreet-rl/discreet/dp/noise"
 	"github.com/discreet-rl/discreet/evaluate/internal/rule"
@@ -49,7 +48,7 @@ func (q *learnQuestion) learn(all learners, persons []int, src *noise.Source) (s
 		fresh := func() (*mechanism.VectorSum, error) {
 			return mechanism.NewVectorSum(q.cells(round), q.clipOf(round, sums), q.noise[round], q.public.Privacy.noise())
 		}
-		noisy, err := mechanism.Spread(fresh, min(runtime.GOMAXPROCS(0), all.all.Parts()), len(persons), func(sum *mechanism.VectorSum) func(int) error {
+		noisy, err := mechanism.Spread(fresh, min(mechanism.Workers(q.cells(round)), all.all.Parts()), len(persons), func(sum *mechanism.VectorSum) func(int) error {
 			mine, v := all.fork(), make([]float64, q.cells(round))
 			return func(i int) error {
 				clear(v)

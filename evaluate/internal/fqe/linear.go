@@ -90,7 +90,7 @@ func (l Linear) Release(s value.Persons, src *noise.Source) (*LinearModel, error
 	fresh := func() (*mechanism.VectorSum, error) {
 		return mechanism.NewVectorSum(l.Coordinates(), l.Most(), l.Multiplier, l.Public.Noise)
 	}
-	noisy, err := mechanism.Spread(fresh, 0, s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
+	noisy, err := mechanism.Spread(fresh, mechanism.Workers(l.Coordinates()), s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
 		x, read, walk := make([]float64, l.Coordinates()), l.reader(), s.Walk()
 		return func(p int) error {
 			s, p := walk.At(p)

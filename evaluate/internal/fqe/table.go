@@ -140,7 +140,7 @@ func (t Table) Release(s value.Persons, src *noise.Source) (*Model, error) {
 
 // noisy pays for the table of so many of the persons, as at tells.
 func (t Table) noisy(s value.Persons, persons int, at func(i int) int, src *noise.Source) (mechanism.NoisyTransitions, error) {
-	return mechanism.Spread(t.sums, 0, persons, func(sum *mechanism.Transitions) func(int) error {
+	return mechanism.Spread(t.sums, mechanism.Workers(t.Coordinates()), persons, func(sum *mechanism.Transitions) func(int) error {
 		w := walker{t: t, of: s.Walk()}
 		return func(i int) error { return sum.Add(w.person(at(i))) }
 	}, src)
@@ -298,7 +298,7 @@ func (q Start) over(s value.Persons, within facts.Range, appraise func() apprais
 	fresh := func() (*mechanism.Moments, error) {
 		return mechanism.NewMoments(within.Min-pad, within.Max+pad, q.Multiplier, q.Public.Adjacency, q.Public.Noise)
 	}
-	n, err := mechanism.Spread(fresh, 0, s.Persons(), func(m *mechanism.Moments) func(int) error {
+	n, err := mechanism.Spread(fresh, mechanism.Workers(1), s.Persons(), func(m *mechanism.Moments) func(int) error {
 		walk, worth := s.Walk(), appraise()
 		return func(p int) error {
 			s, p := walk.At(p)

@@ -9,6 +9,7 @@
 package refine
 
 import (
+	"cmp"
 	"context"
 	"math"
 
@@ -193,7 +194,7 @@ func (q Sum) release(ctx context.Context, persons int, each func() Contribution,
 	if q.instead != nil {
 		return q.instead(q, each, src)
 	}
-	return mechanism.Spread(q.fresh, q.workers, persons, func(sum *mechanism.VectorSum) func(int) error {
+	return mechanism.Spread(q.fresh, cmp.Or(q.workers, mechanism.Workers(q.Dim)), persons, func(sum *mechanism.VectorSum) func(int) error {
 		add, x := each(), make([]float64, q.Dim)
 		return func(p int) error {
 			if p%chunk == 0 && ctx.Err() != nil {

@@ -44,7 +44,7 @@ func (b Behavior) histogram() (*mechanism.Histogram, error) {
 
 // Release counts, person by person, the first decision in each cell.
 func (b Behavior) Release(s value.Persons, visits func(*value.Sample) (Visits, error), src *noise.Source) ([]float64, error) {
-	return mechanism.Spread(b.histogram, 0, s.Persons(), func(h *mechanism.Histogram) func(int) error {
+	return mechanism.Spread(b.histogram, mechanism.Workers(b.Cells*b.Actions), s.Persons(), func(h *mechanism.Histogram) func(int) error {
 		last := make([]int, b.Cells) // person who was last seen in a cell, plus one
 		var bins []int
 		var v Visits

@@ -74,7 +74,7 @@ const height = 0.7
 func (d Baseline) payByAction(s value.Persons, src *noise.Source) (*Guess, error) {
 	g, k := d.Public.Returns, d.Public.Target.Actions()
 	fresh := func() (*mechanism.VectorSum, error) { return d.vectorSum(2*k, math.Sqrt(1+height*height)) }
-	noisy, err := mechanism.Spread(fresh, 0, s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
+	noisy, err := mechanism.Spread(fresh, mechanism.Workers(2*k), s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
 		x, walk := make([]float64, 2*k), s.Walk()
 		return func(p int) error {
 			clear(x)
@@ -123,7 +123,7 @@ func (d Baseline) payByState(s value.Persons, src *noise.Source) (*Guess, error)
 	// Values of the states have norm 1 together, and so have those of the start.
 	norm := math.Sqrt(2 * (1 + height*height))
 	fresh := func() (*mechanism.VectorSum, error) { return d.vectorSum(2*d.States+2, norm) }
-	noisy, err := mechanism.Spread(fresh, 0, s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
+	noisy, err := mechanism.Spread(fresh, mechanism.Workers(2*d.States+2), s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
 		x, walk := make([]float64, 2*d.States+2), newWalker(s, g, d.States)
 		return func(p int) error {
 			walk.states(x, p)

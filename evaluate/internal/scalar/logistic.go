@@ -260,7 +260,7 @@ func (l Logistic) Release(s value.Persons, choices func(*value.Sample) (Choices,
 		fresh := func() (*mechanism.VectorSum, error) {
 			return mechanism.NewVectorSum(l.Size(), l.Clip(), l.Noise[round], l.Kind)
 		}
-		noisy, err := mechanism.Spread(fresh, 0, s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
+		noisy, err := mechanism.Spread(fresh, mechanism.Workers(l.Size()), s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
 			var c Choices
 			x, walk := make([]float64, l.Size()), s.Walk()
 			return func(p int) (err error) {

@@ -25,17 +25,29 @@ func Total[N any](sum releaser[N], persons int, add func(person int) error, src 
 	return noisy, err
 }
 
+// wide is the number of coordinates from which on a sum is not made once for each processor: on machines with many these
+// would take gigabytes.
+const wide = 1 << 20
+
+// Workers is how many workers [Spread] is to have for sums of so many coordinates.
+func Workers(coordinates int) int {
+	if coordinates > wide {
+		return 1
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
 // fewest is how many persons are worth a worker of their own.
 const fewest = 512
 
-// Spread is [Total] by so many workers, or one for each processor where that is 0. Each adds persons that follow one
+// Spread is [Total] by so many workers at most. Each adds persons that follow one
 // another, in order, to a sum of its own: fresh makes it, and adder the function that adds to it. Sums are of whole
 // numbers, so that nothing shows how many workers there are.
 func Spread[S interface {
 	releaser[N]
 	Merge(S) error
 }, N any](fresh func() (S, error), workers, persons int, adder func(to S) func(person int) error, src *noise.Source) (noisy N, err error) {
-	sums := make([]S, max(min(cmp.Or(workers, runtime.GOMAXPROCS(0)), persons/fewest), 1))
+	sums := make([]S, max(min(workers, persons/fewest), 1))
 	errs := make([]error, len(sums))
 	var wg sync.WaitGroup
 	for i := range sums {

@@ -3,6 +3,7 @@ package mechanism_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -29,7 +30,7 @@ func TestSpreadAddsEverybodyOnce(t *testing.T) {
 		return mechanism.NewVectorSum(3, 4, 1, mechanism.Exact)
 	}
 	for _, persons := range []int{0, 1, 511, 1024, 1025, 5000} {
-		for _, workers := range []int{0, 1, 2, 3, 7} {
+		for _, workers := range []int{1, 2, 3, 7, mechanism.Workers(3)} {
 			src, all := noise.NewSeeded(1), new(gathered)
 			src.Join(all)
 			_, err := mechanism.Spread(fresh, workers, persons, func(sum *mechanism.VectorSum) func(int) error {
@@ -73,5 +74,15 @@ func TestSpreadEndsWithAnError(t *testing.T) {
 	noisy, err = mechanism.Spread(none, 2, 3000, func(*mechanism.VectorSum) func(int) error { panic("there is no sum") }, noise.NewSeeded(1))
 	if noisy != nil || !errors.Is(err, fault) {
 		t.Errorf("released %v, %v", noisy, err)
+	}
+}
+
+// TestWideSumsHaveOneWorker: a table of 2^25 numbers on 64 processors would take 32 GB.
+func TestWideSumsHaveOneWorker(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(64))
+	for coordinates, want := range map[int]int{1: 64, 1 << 20: 64, 1<<20 + 1: 1, 1 << 25: 1} {
+		if got := mechanism.Workers(coordinates); got != want {
+			t.Errorf("%d coordinates have %d workers; want %d", coordinates, got, want)
+		}
 	}
 }
