@@ -197,7 +197,8 @@ def compare(files: int) -> int:
             )
             label = writer.__name__.removeprefix("by_")
             if done.returncode != 0:
-                reason = re.sub(r"^discreet: \S+: ", "", done.stderr.strip().splitlines()[-1])
+                told = [line for line in done.stderr.splitlines() if line.startswith("discreet: ")]
+                reason = re.sub(r"^discreet: \S+: ", "", told[-1] if told else done.stderr)
                 named = re.match(r"(\w+): ", reason)
                 if done.returncode == 2 and (named and named[1] in why or "brotli" in reason.lower()):
                     refused[label, reason.split(";")[0].split(": ", 1)[-1]] += 1
