@@ -48,8 +48,8 @@ const mostMultiplier = 1 << 28
 // Numbered states of which a release has a value, or a rule an action: a ledger keeps releases of up to 64 MiB, and one
 // that it cannot keep would be paid for and never be seen.
 const (
-	mostListed = 1 << 20
-	mostRuled  = 1 << 17
+	mostListed = 1 << 19 // of 128 bytes
+	mostRuled  = 1 << 17 // of 512
 )
 
 // listable refuses a release of something for more states.

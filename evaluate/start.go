@@ -29,7 +29,7 @@ type StartValue struct {
 func (d draft) startable() error {
 	p, method := d.public, d.method
 	f, finite := p.Features.(feature.Finite)
-	if d.perState && finite {
+	if d.perState && finite && d.event != nil {
 		if err := listable(method, f.States(), mostListed); err != nil {
 			return err
 		}

@@ -127,6 +127,9 @@ SYNTHETIC = """(hash(i) % 40)::double as obs_state, (hash(i + 1) % 2)::bigint as
 
 # Of each shape the SELECT that makes it, or one for each of several files.
 MADE = {
+    "shuffled-chain": "select * from 'chain.parquet' order by hash(episode_id, step)",
+    "shuffled-ten": "select * from 'ten.parquet' order by hash(episode_id, step)",
+    "shuffled-one": "select * from 'one.parquet' order by hash(episode_id)",
     "wide": "select *, (hash(unit_id) % 4)::double as obs_group, ((step * 7919 + obs_state * 31) % 1000) / 1000.0 as obs_x from 'chain.parquet'",
     "ten": f"select i // 10 as unit_id, i // 10 as episode_id, i % 10 as step, {SYNTHETIC}, i % 10 = 9 as terminated from range(ROWS) t(i)",
     "one": f"select i as unit_id, i as episode_id, 0 as step, {SYNTHETIC}, true as terminated from range(ROWS) t(i)",
@@ -223,12 +226,16 @@ def memory(command, directory, episodes):
     ours_of |= {name: f"target: {TABLE}\n" for name in ("dp-is", "dp-pdis", "dp-wis", "dp-distribution")}
     ours_of |= {name: f"target: {{kind: logged}}\n{TABULAR}" for name in ("dp-lsw", "dp-lsl")}
     ours_of["dp-learn"] = f"target: {{kind: learned, actions: 2}}\n{TABULAR}"
+    ours_of["dp-wis, sort: true"] = ours_of["dp-wis"]
     for name, text in ours_of.items():
         peaks = []
+        name, _, order = name.partition(", ")
         for path, persons, horizon in (("chain", episodes, 400), ("ten", rows // 10, 10), ("one", rows, 1)):
-            (directory / "shape.yaml").write_text(question(f"{path}.parquet", persons, f"{text}method: {{name: {name}}}", horizon))
+            if order:
+                path = f"shuffled-{path}"
+            (directory / "shape.yaml").write_text(question(f"{path}.parquet" + (f", steps: {{{order}}}" if order else ""), persons, f"{text}method: {{name: {name}}}", horizon))
             peaks.append(ours(command, directory / "shape.yaml", None, 2)["peak"])
-        print(f"| {name} | " + " | ".join(f"{p:.0f}" for p in peaks) + " |", flush=True)
+        print(f"| {name} {order} | " + " | ".join(f"{p:.0f}" for p in peaks) + " |", flush=True)
 
 
 def main(command, directory, episodes=244200, rounds=3, what=""):

@@ -34,7 +34,7 @@ const (
 	columnBytes   = 10.   // of a row, of a further observation with many values
 	fewBytes      = 2.    // of a row, below which none is kept
 	sortedBytes   = 125.  // of a row that is put in order
-	mostSorted    = 140e6 // of all of these; more are on disk
+	mostSorted    = 155e6 // of all of these; more are on disk
 )
 
 // keptBytes are those of a person, for each policy, and of a row, by method. A method that is not among

@@ -93,11 +93,9 @@ func (l Linear) Release(s value.Persons, src *noise.Source) (*LinearModel, error
 	noisy, err := mechanism.Spread(fresh, mechanism.Workers(l.Coordinates()), s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
 		x, read, walk := make([]float64, l.Coordinates()), l.reader(), s.Walk()
 		return func(p int) error {
-			s, p := walk.At(p)
-			if walk.Moved() {
-				if err := read.bind(s); err != nil {
-					return err
-				}
+			_, p, err := walk.Bound(p, read.bind)
+			if err != nil {
+				return err
 			}
 			read.person(x, p)
 			return sum.Add(x)

@@ -301,11 +301,9 @@ func (q Start) over(s value.Persons, within facts.Range, appraise func() apprais
 	n, err := mechanism.Spread(fresh, mechanism.Workers(1), s.Persons(), func(m *mechanism.Moments) func(int) error {
 		walk, worth := s.Walk(), appraise()
 		return func(p int) error {
-			s, p := walk.At(p)
-			if walk.Moved() {
-				if err := worth.bind(s); err != nil {
-					return err
-				}
+			s, p, err := walk.Bound(p, worth.bind)
+			if err != nil {
+				return err
 			}
 			from, to := s.Episodes(p)
 			mean, known := 0.0, 0

@@ -48,13 +48,11 @@ func (b Behavior) Release(s value.Persons, visits func(*value.Sample) (Visits, e
 		last := make([]int, b.Cells) // person who was last seen in a cell, plus one
 		var bins []int
 		var v Visits
-		walk := s.Walk()
-		return func(i int) (err error) {
-			s, p := walk.At(i)
-			if walk.Moved() {
-				if v, err = visits(s); err != nil {
-					return err
-				}
+		walk, bind := s.Walk(), func(s *value.Sample) (err error) { v, err = visits(s); return err }
+		return func(i int) error {
+			s, p, err := walk.Bound(i, bind)
+			if err != nil {
+				return err
 			}
 			from, to := s.Episodes(p)
 			bins = bins[:0]

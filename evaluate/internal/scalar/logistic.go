@@ -263,12 +263,11 @@ func (l Logistic) Release(s value.Persons, choices func(*value.Sample) (Choices,
 		noisy, err := mechanism.Spread(fresh, mechanism.Workers(l.Size()), s.Persons(), func(sum *mechanism.VectorSum) func(int) error {
 			var c Choices
 			x, walk := make([]float64, l.Size()), s.Walk()
-			return func(p int) (err error) {
-				s, p := walk.At(p)
-				if walk.Moved() {
-					if c, err = choices(s); err != nil {
-						return err
-					}
+			bind := func(s *value.Sample) (err error) { c, err = choices(s); return err }
+			return func(p int) error {
+				s, p, err := walk.Bound(p, bind)
+				if err != nil {
+					return err
 				}
 				from, to := s.Episodes(p)
 				l.contribution(x, theta, c, s.Data.EpisodeStart[from], s.Data.EpisodeStart[to])

@@ -86,6 +86,17 @@ func (w *Walk) At(person int) (*Sample, int) {
 	return all[0], p
 }
 
+// Bound is At, and has bind look at every sample that it comes to first.
+func (w *Walk) Bound(person int, bind func(*Sample) error) (*Sample, int, error) {
+	s, p := w.At(person)
+	if w.moved {
+		if err := bind(s); err != nil {
+			return nil, 0, err
+		}
+	}
+	return s, p, nil
+}
+
 // Of is At with the samples of all policies.
 func (w *Walk) Of(person int) ([]*Sample, int) {
 	if w.moved = w.samples == nil || person < w.from || person >= w.to; w.moved && w.all != nil {

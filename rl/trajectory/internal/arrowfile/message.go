@@ -132,16 +132,21 @@ func (m *messages) next() (message, error) {
 }
 
 // ends is io.EOF where nothing follows the mark of the end but the footer of a file: rows of a
-// second stream, joined to the first, are not lost in silence.
+// second stream or file, joined to the first, are not lost in silence.
 func (m *messages) ends() error {
-	if m.footed {
+	const tail, padding = 4 + len("ARROW1"), 64
+	rest, err := io.ReadAll(io.LimitReader(m.r, mostMetadata))
+	switch n := len(rest); {
+	case err != nil:
+		return err
+	case !m.footed && n == 0:
 		return io.EOF
+	case !m.footed, n >= tail && n > tail+padding+int(binary.LittleEndian.Uint32(rest[n-tail:])):
+		return errors.New("more follows the mark of its end, as where streams were joined, which are files of their own")
+	case n < tail || string(rest[n-len("ARROW1"):]) != "ARROW1":
+		return errors.New("it stops without its footer")
 	}
-	_, err := m.r.Peek(1)
-	if err == nil {
-		err = errors.New("more follows the mark of its end, as where streams were joined, which are files of their own")
-	}
-	return err
+	return io.EOF
 }
 
 func (m *messages) word() (uint32, error) {
